@@ -1,0 +1,5 @@
+"""`python -m clawctl` is `clawctl`."""
+
+from clawctl.cli import main
+
+main()

@@ -1,0 +1,54 @@
+"""Options that mean the same in every command."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+OUTPUT, HOUSE = "Output", "Workspace"
+
+
+class OnError(StrEnum):
+    """What a bad input line does."""
+
+    skip = "skip"
+    stop = "stop"
+
+
+Inputs = Annotated[
+    list[str] | None, typer.Argument(help="JSONL files (.gz, .zst too), or - for stdin.", metavar="[FILE]...", show_default=False)
+]
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", help="Write here instead of stdout; the file appears whole.", rich_help_panel=OUTPUT)
+]
+Rejects = Annotated[str | None, typer.Option(help="Append bad input lines to this file.", rich_help_panel=OUTPUT)]
+OnErrorOption = Annotated[OnError, typer.Option("--on-error", help="After a bad input line: skip it, or stop.", rich_help_panel=OUTPUT)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on success.", rich_help_panel=OUTPUT)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.", rich_help_panel=OUTPUT)]
+DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would be done; write nothing.", rich_help_panel=OUTPUT)]
+WorkspaceOption = Annotated[
+    str | None,
+    typer.Option("--workspace", help="The workspace; else the nearest clawctl.toml upwards.", metavar="DIR", rich_help_panel=HOUSE),
+]
+ModelOption = Annotated[
+    str,
+    typer.Option(
+        "--model", "-m", help="A name from clawctl.toml, `starter`, or a .gguf file.", envvar="CLAWCTL_MODEL", rich_help_panel=HOUSE
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Every random draw is derived from it.")]
+
+
+def inputs_or_usage(files: list[str] | None) -> list[str]:
+    """The files to read, or stdin; usage and exit 2 when stdin is a terminal and nothing was named."""
+    import sys
+
+    from clawctl.errors import Usage
+
+    if files:
+        return files
+    if sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty():
+        raise Usage("nothing to read: name a file, or pipe records in", "clawctl COMMAND --help")
+    return ["-"]

@@ -1,0 +1,65 @@
+"""What every command shares around its work: errors as one line, signals as exit codes, words on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from clawctl.errors import ClawctlError
+
+
+@contextlib.contextmanager
+def guarded(argv: list[str]) -> Iterator[None]:
+    """Turn what escapes a command into one line on stderr and DESIGN's exit codes."""
+    command = next((a for a in argv[1:] if not a.startswith("-")), "")
+    name = f"clawctl {command}".strip()
+    _speak_on_stderr(name)
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        yield
+    except ClawctlError as error:
+        if os.environ.get("CLAWCTL_DEBUG"):
+            raise
+        _say(f"{name}: {error}" + (f"\nhint: {error.hint}" if error.hint else ""))
+        raise SystemExit(error.exit_code) from None
+    except Exception as error:
+        if os.environ.get("CLAWCTL_DEBUG"):
+            raise
+        what = str(error).strip().splitlines()
+        _say(f"{name}: unexpected {type(error).__name__}: {what[0] if what else ''}\nhint: CLAWCTL_DEBUG=1 shows where")
+        raise SystemExit(1) from None
+
+
+def quiet(on: bool) -> None:
+    """`-q`: only what went wrong is said."""
+    logging.getLogger("clawctl").setLevel(logging.ERROR if on else logging.INFO)
+
+
+def _speak_on_stderr(name: str) -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter(f"{name}: %(message)s"))
+    logger = logging.getLogger("clawctl")
+    logger.handlers[:] = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.INFO)
+
+
+def _terminated(_signal: int, _frame: Any) -> None:
+    raise SystemExit(143)
+
+
+def leave_quietly() -> NoReturn:
+    """End with 141, as SIGPIPE would: the reader of our stdout has gone. Nothing may be flushed into the dead pipe at exit."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os._exit(141)
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        print(text, file=sys.stderr)
