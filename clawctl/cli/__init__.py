@@ -7,7 +7,7 @@ is the help shown here; a test keeps the two equal.
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -21,7 +21,7 @@ class Root(LazyGroup):
     """The commands by name, in the order of the help."""
 
     package = "clawctl.cli"
-    entries = {
+    entries: ClassVar[dict[str, Entry]] = {
         "generate": Entry(LOOP, "Sample answers: tasks in, rollouts out."),
         "judge": Entry(LOOP, "Score answers: rollouts in, rollouts with rewards out."),
         "buffer": Entry(LOOP, "Gather scored rollouts into groups until a batch is ready."),

@@ -44,7 +44,7 @@ class LazyGroup(TyperGroup):
             inner = typer.Typer(add_completion=False)
             inner.command(name)(module.command)
         inner.rich_markup_mode = self.rich_markup_mode
-        command = typer.main.get_command(inner)
+        command: Any = typer.main.get_command(inner)
         command.name = name
         command.context_settings = {**CONTEXT, "auto_envvar_prefix": f"CLAWCTL_{name}"}
         for parameter in command.params:

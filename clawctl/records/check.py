@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import msgspec
@@ -50,7 +51,7 @@ def _check_rollout(row: dict[str, Any]) -> None:
             if values is not None and len(values) != len(ids):
                 raise InvalidRecord(f"`{key}` has {len(values)} entries for {len(ids)} completion tokens")
     ends = row.get("step_ends") or []
-    if any(b <= a for a, b in zip(ends, ends[1:], strict=False)):
+    if any(b <= a for a, b in itertools.pairwise(ends)):
         raise InvalidRecord("`step_ends` does not increase")
     if ids is not None and ends and ends[-1] >= len(ids):
         raise InvalidRecord(f"`step_ends` points at token {ends[-1]} of {len(ids)}")

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Literal, Self
+from typing import IO, Any, Literal, Self, cast
 
 import msgspec
 
@@ -130,7 +130,7 @@ def open_write(path: str | Path) -> IO[bytes]:
     if str(path).endswith(".gz"):
         import gzip
 
-        return gzip.open(path, "wb")
+        return cast(IO[bytes], gzip.open(path, "wb"))
     if str(path).endswith(".zst"):
         import zstandard
 
@@ -185,7 +185,7 @@ def _decompress(file: IO[bytes], name: str) -> IO[bytes]:
     if name.endswith(".gz"):
         import gzip
 
-        return gzip.open(file)  # type: ignore[return-value]
+        return cast(IO[bytes], gzip.open(file))
     if name.endswith(".zst"):
         import zstandard
 

@@ -76,7 +76,8 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _temporary(path: Path) -> Path:
+def temporary_name(path: Path) -> Path:
+    """Where a file is written before it appears as `path`: same folder, same suffix, swept when its process is gone."""
     return path.with_name(f".tmp-{os.getpid()}-{path.name}")
 
 
