@@ -1,0 +1,1 @@
+"""Adapters: versions and their cards, GGUF conversion, the gate, and `current`."""
