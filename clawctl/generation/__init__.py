@@ -1,0 +1,1 @@
+"""Generation: tasks in, sampled rollouts out."""
