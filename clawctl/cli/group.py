@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import typer
+from typer._click.core import ParameterSource
+from typer._click.exceptions import UsageError
 from typer.core import TyperCommand, TyperGroup
 
 from clawctl.cli.run import leave_quietly
+from clawctl.errors import Usage
 
+ARGUMENTS = "clawctl.arguments"  # key of ctx.meta
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
@@ -46,9 +51,8 @@ class LazyGroup(TyperGroup):
         inner.rich_markup_mode = self.rich_markup_mode
         command: Any = typer.main.get_command(inner)
         command.name = name
-        command.context_settings = {**CONTEXT, "auto_envvar_prefix": f"CLAWCTL_{name}"}
-        for parameter in command.params:
-            parameter.show_envvar = False  # all follow one rule: CLAWCTL_COMMAND_OPTION
+        command.context_settings = CONTEXT
+        _name_variables(command, f"CLAWCTL_{name}")
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -59,7 +63,8 @@ class LazyGroup(TyperGroup):
         if not ctx.resilient_parsing:  # completion must not read settings
             from clawctl.workspace.settings import defaults_for
 
-            ctx.default_map = {name: defaults_for(name, command, rest)}
+            ctx.default_map = {name: defaults_for(name, command, rest, self.entries, self.load)}
+            ctx.meta[ARGUMENTS] = rest
         return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
@@ -67,6 +72,11 @@ class LazyGroup(TyperGroup):
             return super().invoke(ctx)
         except BrokenPipeError:  # Typer would make it exit 1
             leave_quietly()
+        except UsageError as error:
+            told = _from_settings(error)
+            if told is None and self.rich_markup_mode is None:
+                told = Usage(_plain(error), error.ctx and f"{error.ctx.command_path} -h")
+            raise told or error from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -75,3 +85,35 @@ class LazyGroup(TyperGroup):
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl(rows)
+
+
+def _name_variables(command: Any, prefix: str) -> None:
+    """Every option reads CLAWCTL_COMMAND_OPTION, then CLAWCTL_OPTION. One rule, so the help need not repeat it at each."""
+    for option in command.params:
+        if option.param_type_name == "option" and not option.is_eager:
+            option.envvar = [f"{prefix}_{option.name}".upper().replace("-", "_"), f"CLAWCTL_{option.name}".upper()]
+        option.show_envvar = False
+    for name, inner in getattr(command, "commands", {}).items():
+        _name_variables(inner, f"{prefix}_{name}")
+
+
+def _plain(error: Any) -> str:
+    """Typer's message in one line, without the words of the library below it."""
+    return " ".join(error.format_message().split()).replace("Value error, ", "")
+
+
+def _from_settings(error: Any) -> Usage | None:
+    """A bad value that no flag brought is told by the variable or the line that did."""
+    ctx, option = error.ctx, getattr(error, "param", None)
+    if ctx is None or option is None:
+        return None
+    source, message = ctx.get_parameter_source(option.name), error.message.replace("Value error, ", "")
+    hint = "`clawctl config` shows every setting and where it came from"
+    if source is ParameterSource.ENVIRONMENT:
+        variable = next(v for v in option.envvar if os.environ.get(v))
+        return Usage(f"{variable}={os.environ[variable]}: {message}", hint)
+    if source is ParameterSource.DEFAULT_MAP:
+        from clawctl.workspace.settings import origin
+
+        return Usage(f"{origin(ctx.meta[ARGUMENTS], '.'.join(ctx.command_path.split()[1:]), option.name)}: {message}", hint)
+    return None

@@ -34,9 +34,7 @@ WorkspaceOption = Annotated[
 ]
 ModelOption = Annotated[
     str,
-    typer.Option(
-        "--model", "-m", help="A name from clawctl.toml, `starter`, or a .gguf file.", envvar="CLAWCTL_MODEL", rich_help_panel=HOUSE
-    ),
+    typer.Option("--model", "-m", help="A name from clawctl.toml, `starter`, or a .gguf file.", rich_help_panel=HOUSE),
 ]
 Seed = Annotated[int, typer.Option(help="Every random draw is derived from it.")]
 

@@ -21,18 +21,20 @@ def guarded(argv: list[str]) -> Iterator[None]:
     _speak_on_stderr(name)
     signal.signal(signal.SIGTERM, _terminated)
     try:
-        yield
-    except ClawctlError as error:
-        if os.environ.get("CLAWCTL_DEBUG"):
-            raise
-        _say(f"{name}: {error}" + (f"\nhint: {error.hint}" if error.hint else ""))
-        raise SystemExit(error.exit_code) from None
+        try:
+            yield
+        finally:
+            # What `print` still holds must meet a dead pipe or a full disk here, not in the interpreter's last breath.
+            if sys.stdout:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        leave_quietly()
     except Exception as error:
         if os.environ.get("CLAWCTL_DEBUG"):
             raise
-        what = str(error).strip().splitlines()
-        _say(f"{name}: unexpected {type(error).__name__}: {what[0] if what else ''}\nhint: CLAWCTL_DEBUG=1 shows where")
-        raise SystemExit(1) from None
+        _say(f"{name}: {_told(error)}")
+        _drop_stdout()
+        raise SystemExit(getattr(error, "exit_code", 1)) from None
 
 
 def quiet(on: bool) -> None:
@@ -54,10 +56,25 @@ def _terminated(_signal: int, _frame: Any) -> None:
 
 
 def leave_quietly() -> NoReturn:
-    """End with 141, as SIGPIPE would: the reader of our stdout has gone. Nothing may be flushed into the dead pipe at exit."""
+    """End with 141, as SIGPIPE would: the reader of our stdout has gone."""
+    _drop_stdout()
+    os._exit(141)
+
+
+def _drop_stdout() -> None:
+    """Nothing more may be flushed into a dead pipe or a full disk: Python would complain about that at exit, and change the code."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    os._exit(141)
+
+
+def _told(error: Exception) -> str:
+    """What went wrong, where, and what to do: for people. Only a bug is called unexpected."""
+    if isinstance(error, ClawctlError):
+        return f"{error}" + (f"\nhint: {error.hint}" if error.hint else "")
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    first = next(iter(str(error).strip().splitlines()), "")
+    return f"unexpected {type(error).__name__}: {first}\nhint: CLAWCTL_DEBUG=1 shows where"
 
 
 def _say(text: str) -> None:
