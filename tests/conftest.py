@@ -1,4 +1,4 @@
-"""Workspaces with hand-made versions: a card and a few bytes, which is all that serving looks at."""
+"""Fixtures that several packages' tests share: a bare workspace, and hand-made adapter versions in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ws(tmp_path) -> Workspace:
 
 
 @pytest.fixture
-def make(ws) -> Callable[..., AdapterRef]:
+def make_version(ws) -> Callable[..., AdapterRef]:
     def make(name: str, *, card: bool = True, base: str = BASE, **more) -> AdapterRef | None:
         with new_folder(ws.adapters / name) as folder:
             (folder / "adapter.gguf").write_bytes(name.encode())
