@@ -46,9 +46,10 @@ class RowError(TypedDict):
 
 
 class Score(TypedDict):
-    """What one judge said. `reward` null: it could not score the row, which is not 0."""
+    """What one judge said. `reward` null: it could not score the row, which is not 0. `parts`: what the reward is made of."""
 
     reward: NotRequired[Finite | None]
+    parts: NotRequired[dict[str, Finite | None] | None]
     step_rewards: NotRequired[list[Finite | None] | None]
     votes: NotRequired[list[Any] | None]
     rationale: NotRequired[str | None]
@@ -88,5 +89,5 @@ class Rollout(TypedDict):
     hint: NotRequired[str | None]
     excluded: NotRequired[str | None]
     error: NotRequired[RowError | None]
-    created: NotRequired[Timestamp | None]
+    created_at: NotRequired[Timestamp | None]
     usage: NotRequired[dict[str, Any] | None]
