@@ -75,7 +75,7 @@ class LazyGroup(TyperGroup):
         except UsageError as error:
             told = _from_settings(error)
             if told is None and self.rich_markup_mode is None:
-                told = Usage(_plain(error), error.ctx and f"{error.ctx.command_path} -h")
+                told = Usage(_plain(error), f"{error.ctx.command_path} -h" if error.ctx else None)
             raise told or error from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -1,0 +1,15 @@
+"""What the distribution carries for a new workspace: in an installed package under clawctl/bundled, in a checkout at its root."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+PACKAGE = Path(__file__).resolve().parents[1]
+IN_CHECKOUT = {"workflows": "workflows", "patterns": "patterns", "tasks": "data/tasks"}
+
+
+def bundled(name: Literal["workflows", "patterns", "tasks"]) -> Path:
+    """The folder `name`. The package's own copy first: beside an installed package lie other people's folders."""
+    inside = PACKAGE / "bundled" / name
+    return inside if inside.is_dir() else PACKAGE.parent / IN_CHECKOUT[name]
