@@ -40,6 +40,17 @@ class Outcome:
     reason: str
     figures: dict[str, Any]
 
+    def row(self) -> dict[str, Any]:
+        """For scripts."""
+        return {"decision": self.decision, "version": self.version, "previous": self.previous, **self.figures, "reason": self.reason}
+
+    def sentence(self) -> str:
+        """For people."""
+        if self.decision == SERVED:
+            return self.reason
+        served = f"{self.previous or 'the base model'} stays in service" if self.decision == REFUSED else "in service now"
+        return f"{self.version} {self.decision}: {self.reason}; {served}"
+
 
 def candidate(ws: Workspace, name: str, base_sha256: str) -> AdapterRef:
     """The version called `name`, if it may be served on this base model.

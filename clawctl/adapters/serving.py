@@ -36,18 +36,19 @@ def promote(ws: Workspace, candidate: AdapterRef, expected: str | None, **figure
 
 
 def rollback(ws: Workspace) -> history.Entry:
-    """Serve what was served before: the version below in the history that is still complete, at last the bare base model."""
+    """Serve what was served before: the version below in the history that is still complete, at last the bare base model.
+
+    Raises No when the base model is in service.
+    """
     with _alone(ws):
-        found = versions.current_name(ws)
-        if found is None:
-            raise No("nothing to roll back: the base model is in service")
-        for name in reversed(history.served(history.ledger(ws))[:-1]):
-            if name == found:
-                continue
-            target = _usable(ws, name)
-            if target is not None or name is None:
-                return _swap(ws, history.ROLLBACK, target, found, previous_sha256=_sha256(ws, found))
-        raise AssertionError("the history starts with the base model")
+        found, target = _before(ws)
+        return _swap(ws, history.ROLLBACK, target, found, previous_sha256=_sha256(ws, found))
+
+
+def preview(ws: Workspace) -> history.Entry:
+    """What a rollback would write down, without doing it."""
+    found, target = _before(ws)
+    return {"kind": history.ROLLBACK, "version": target.name if target else None, "previous": found}
 
 
 def repair(ws: Workspace) -> None:
@@ -72,6 +73,17 @@ def _repair(ws: Workspace) -> None:
         history.record(ws, history.FOUND, found, previous=said)
 
 
+def _before(ws: Workspace) -> tuple[str, AdapterRef | None]:
+    """What is in service, and what was before it."""
+    found = versions.current_name(ws)
+    if found is None:
+        raise No("nothing to roll back: the base model is in service")
+    for name in reversed(history.served(history.ledger(ws))):
+        if name is not None and name != found and (target := _usable(ws, name)):
+            return found, target
+    return found, None
+
+
 def _swap(ws: Workspace, kind: str, target: AdapterRef | None, previous: str | None, **figures: Any) -> history.Entry:
     name, digest = (target.name, target.sha256) if target else (None, None)
     entry = history.record(ws, kind, name, adapter_sha256=digest, previous=previous, **figures)
@@ -84,9 +96,7 @@ def _swap(ws: Workspace, kind: str, target: AdapterRef | None, previous: str | N
     return entry
 
 
-def _usable(ws: Workspace, name: str | None) -> AdapterRef | None:
-    if name is None:
-        return None
+def _usable(ws: Workspace, name: str) -> AdapterRef | None:
     try:
         return versions.resolve(ws, name)
     except ClawctlError as error:

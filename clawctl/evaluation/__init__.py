@@ -1,0 +1,1 @@
+"""Evaluation: a model or an adapter on tasks, the same questions and seeds for everyone."""
