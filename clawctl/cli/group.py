@@ -89,9 +89,12 @@ class LazyGroup(TyperGroup):
 
 def _name_variables(command: Any, prefix: str) -> None:
     """Every option reads CLAWCTL_COMMAND_OPTION, then CLAWCTL_OPTION. One rule, so the help need not repeat it at each."""
+    from clawctl.workspace.settings import key_of
+
     for option in command.params:
         if option.param_type_name == "option" and not option.is_eager:
-            option.envvar = [f"{prefix}_{option.name}".upper().replace("-", "_"), f"CLAWCTL_{option.name}".upper()]
+            key = key_of(option).upper()
+            option.envvar = [f"{prefix}_{key}".upper().replace("-", "_"), f"CLAWCTL_{key}"]
         option.show_envvar = False
     for name, inner in getattr(command, "commands", {}).items():
         _name_variables(inner, f"{prefix}_{name}")
@@ -113,7 +116,10 @@ def _from_settings(error: Any) -> Usage | None:
         variable = next(v for v in option.envvar if os.environ.get(v))
         return Usage(f"{variable}={os.environ[variable]}: {message}", hint)
     if source is ParameterSource.DEFAULT_MAP:
-        from clawctl.workspace.settings import origin
+        from clawctl.workspace import settings
 
-        return Usage(f"{origin(ctx.meta[ARGUMENTS], '.'.join(ctx.command_path.split()[1:]), option.name)}: {message}", hint)
+        if workspace := settings.named_in(ctx.meta[ARGUMENTS]):
+            key = settings.key_of(option)
+            where = settings.where_set(workspace.settings, ".".join(ctx.command_path.split()[1:]), key)
+            return Usage(f"{where}: {key}: {message}", hint)
     return None

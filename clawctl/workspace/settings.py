@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
@@ -47,12 +47,28 @@ def defaults_for(name: str, command: Any, args: list[str], names: Iterable[str],
     settings = of(workspace)
     if not workspace or not settings:
         return {}
-    check_tables(settings, workspace.settings, names)
-    mine = options_of(command)
-    for key in general(settings):
-        if key.replace("-", "_") not in mine and not any(key.replace("-", "_") in options_of(load_command(n)) for n in names):
-            raise _unknown(workspace.settings, None, key, mine)
+    check(settings, workspace.settings, names, load_command, options_of(command))
     return section(settings, name, command, workspace.settings)
+
+
+def check(
+    settings: dict[str, Any], path: Path, names: Iterable[str], load_command: Callable[[str], Any], mine: Mapping[str, Any] | None = None
+) -> None:
+    """Every table is a command's or one of TABLES; every general key is an option of some command. Usage otherwise.
+
+    mine: options known already; other commands are loaded only for a general key that is not among them.
+    """
+    tables = [*names, *TABLES]
+    for key, value in settings.items():
+        if isinstance(value, dict) and key not in tables:
+            raise Usage(f"{place(path, key)}: no command has the table [{key}]", _hint(key, tables))
+    unknown = {key: key.replace("-", "_") for key in general(settings)}
+    unknown = {key: option for key, option in unknown.items() if option not in (mine or {})}
+    if unknown:
+        known = {option for name in names for option in options_of(load_command(name))}
+        for key, option in unknown.items():
+            if option not in known:
+                raise Usage(f"{place(path, None, key)}: no command has the setting `{key}`", _hint(key, known))
 
 
 def section(settings: dict[str, Any], name: str, command: Any, path: Path) -> dict[str, Any]:
@@ -65,22 +81,18 @@ def general(settings: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if not isinstance(value, dict)}
 
 
-def check_tables(settings: dict[str, Any], path: Path, names: Iterable[str]) -> None:
-    """Every table is a command's or one of TABLES."""
-    known = [*names, *TABLES]
-    for key, value in settings.items():
-        if isinstance(value, dict) and key not in known:
-            near = difflib.get_close_matches(key, known, 1)
-            hint = f"did you mean [{near[0]}]?" if near else f"known: {', '.join(known)}"
-            raise Usage(f"{place(path, key)}: no command has the table [{key}]", hint)
-
-
 def options_of(command: Any) -> dict[str, Any]:
-    """Name -> parameter of everything that can be set, those of sub-commands included."""
-    own = {p.name: p for p in command.params if p.param_type_name == "option" and p.expose_value and not p.is_eager}
+    """Key -> option of everything that can be set, that of sub-commands included. The workspace is found before its settings are."""
+    own = {key_of(p): p for p in command.params if p.param_type_name == "option" and not p.is_eager and p.name != "workspace"}
     for inner in getattr(command, "commands", {}).values():
         own = {**options_of(inner), **own}
     return own
+
+
+def key_of(option: Any) -> str:
+    """The name of an option in clawctl.toml and in variables: that of its flag, `max_tokens` for --max-tokens."""
+    flag: str = next((o for o in option.opts if o.startswith("--")), option.name)
+    return flag.lstrip("-").replace("-", "_")
 
 
 def place(path: Path, table: str | None, key: str | None = None) -> str:
@@ -89,19 +101,11 @@ def place(path: Path, table: str | None, key: str | None = None) -> str:
     return f"{path}:{line}" if line else str(path)
 
 
-def origin(args: list[str], table: str, option: str) -> str:
-    """`file:line: key` of what gives `option` of the command `table` its default: a key of its table, or a general one.
-
-    args: the command line, as for `defaults_for`.
-    """
-    workspace = named_in(args)
-    if workspace is None:
-        return option
-    for where in (table, None):
-        for key in (option.replace("_", "-"), option):
-            if line := line_of(workspace.settings, where, key):
-                return f"{workspace.settings}:{line}: {key}"
-    return f"{workspace.settings}: {option}"
+def where_set(path: Path, table: str, key: str) -> str:
+    """`file:line` of what gives `key` of the command `table` its default: its own table, or a general key."""
+    lines = (line_of(path, where, spelt) for where in (table, None) for spelt in (key, key.replace("_", "-")))
+    line = next((n for n in lines if n), None)
+    return f"{path}:{line}" if line else str(path)
 
 
 def named_in(args: list[str]) -> Workspace | None:
@@ -133,16 +137,17 @@ def _merged(shared: dict[str, Any], table: dict[str, Any], command: Any, path: P
                 _check_type(option, value, f"{place(path, where, key)}: {key}")
                 found[option.name] = value
             elif where:
-                raise _unknown(path, name, key, known)
+                raise _unknown(path, where, key, known)
     return found
 
 
-def _unknown(path: Path, table: str | None, key: str, known: Iterable[str]) -> Usage:
-    names = [n.replace("_", "-") for n in known]
-    near = difflib.get_close_matches(key.replace("_", "-"), names, 1)
-    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(names))}"
-    owner = f"[{table}] has" if table else "no command has"
-    return Usage(f"{place(path, table, key)}: {owner} {'no' if table else 'the'} setting `{key}`", hint)
+def _unknown(path: Path, table: str, key: str, known: Iterable[str]) -> Usage:
+    return Usage(f"{place(path, table, key)}: [{table}] has no setting `{key}`", _hint(key, known))
+
+
+def _hint(key: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(key.replace("-", "_"), known := list(known), 1)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
 
 
 EXPECTED: dict[Any, tuple[tuple[type, ...], str]] = {
