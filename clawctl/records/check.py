@@ -16,6 +16,7 @@ RECORDS: dict[str, Any] = {"task": Task, "rollout": Rollout, "feedback": Feedbac
 
 # These lists speak of the completion token by token; a stage that aligned unequal ones would train on garbage.
 ALIGNED = ("rollout_logprobs", "loss_mask")
+DEEPEST = 200  # levels of nesting
 
 
 class InvalidRecord(ValueError):
@@ -35,6 +36,21 @@ def check(row: Any, kind: str) -> None:
         raise InvalidRecord("neither `prompt` nor `messages`")
     if kind == "rollout":
         _check_rollout(row)
+
+
+def check_depth(raw: bytes, row: Any) -> None:
+    """Raise `InvalidRecord` if `row`, read from `raw`, is nested deeper than DEEPEST.
+
+    Hashing and encoding recurse; a row that could be read in one stage must not overflow the stack of the next.
+    """
+    if raw.count(b"[") + raw.count(b"{") <= DEEPEST:
+        return
+    level = [row]
+    for _ in range(DEEPEST):
+        inner = (value.values() if isinstance(value, dict) else value for value in level)
+        level = [child for values in inner for child in values if isinstance(child, dict | list)]
+    if level:
+        raise InvalidRecord("nested too deep")
 
 
 def schema(kind: str) -> dict[str, Any]:

@@ -1,24 +1,26 @@
 """Rows in and rows out: JSONL files and pipes, one record a line, memory flat however long the stream.
 
 Bad lines are reported as `file:line: what`, counted, and kept in a rejects file when one is named; they never
-become a row and never a crash. Compression goes by suffix: .gz and .zst.
+become a row and never a crash. Files are packed and unpacked by suffix, see files.py.
 """
 
 from __future__ import annotations
 
 import contextlib
-import io
 import logging
+import re
+import select
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Literal, Self, cast
+from typing import IO, Any, Literal, Self
 
 import msgspec
 
 from clawctl.errors import ClawctlError
-from clawctl.records.check import InvalidRecord, check
+from clawctl.records.check import InvalidRecord, check, check_depth
+from clawctl.records.files import LONGEST, Damaged, lines, open_append, open_read, open_write
 from clawctl.workspace.atomic import publish, temporary_name
 
 log = logging.getLogger(__name__)
@@ -43,19 +45,25 @@ class Reader:
     def __init__(self, paths: Sequence[str | Path], kind: str, *, on_error: OnError = "skip", rejects: str | Path | None = None) -> None:
         self.paths, self.kind, self.on_error, self.rejects = list(paths) or ["-"], kind, on_error, rejects
         self.seen = self.bad = self.line = 0
-        self.path = ""
+        self.path, self.raw = "", b""
+        self._stream: IO[bytes] | None = None
         missing = [str(p) for p in self.paths if str(p) != "-" and not Path(p).exists()]
         if missing:
             raise ClawctlError(f"{missing[0]}: no such file")
 
     @property
     def source(self) -> str:
-        """`file:line` of the record that was yielded last."""
+        """`file:line` of the record that was yielded last; `raw` is that line as it was, without the line's end."""
         return f"{self.path}:{self.line}"
+
+    @property
+    def idle(self) -> bool:
+        """Whether reading on would wait: a pipe whose writer has nothing ready. A file never is."""
+        return self._stream is not None and not select.select([self._stream], [], [], 0)[0]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         with contextlib.ExitStack() as stack:
-            kept = stack.enter_context(open(self.rejects, "ab")) if self.rejects else None
+            kept = stack.enter_context(open_append(self.rejects)) if self.rejects else None
             for path in self.paths:
                 yield from self._read(str(path), kept)
         if self.bad > SHOWN:
@@ -63,47 +71,52 @@ class Reader:
 
     def _read(self, path: str, rejects: IO[bytes] | None) -> Iterator[dict[str, Any]]:
         self.path, self.line = ("<stdin>" if path == "-" else path), 0
-        with open_read(path) as stream:
-            for raw in _lines(stream, self._torn):
+        with open_read(path) as self._stream:
+            try:
+                for raw in lines(self._stream, path):
+                    self.line += 1
+                    if self.line == 1:
+                        raw = raw.removeprefix(b"\xef\xbb\xbf")
+                    if not (text := raw.strip()):
+                        continue
+                    self.seen += 1
+                    self.raw = text
+                    try:
+                        row = parse_row(text, self.kind)
+                    except InvalidRecord as error:
+                        self._reject(raw, str(error), rejects)
+                        continue
+                    yield row
+            except Damaged as error:
                 self.line += 1
-                if self.line == 1:
-                    raw = raw.removeprefix(b"\xef\xbb\xbf")
-                if not raw.strip():
-                    continue
                 self.seen += 1
-                try:
-                    row = parse_row(raw, self.kind)
-                except InvalidRecord as error:
-                    self._reject(raw, str(error), rejects)
-                    continue
-                yield row
+                self._reject(b"", f"cannot be read on: {error}", None)
 
     def _reject(self, raw: bytes, reason: str, rejects: IO[bytes] | None) -> None:
         self.bad += 1
         if rejects:
-            rejects.write(raw.rstrip(b"\n") + b"\n")
-            rejects.flush()
-        if not raw.endswith(b"\n"):
+            rejects.write(raw.removesuffix(b"\n") + b"\n")
+        if raw and not raw.endswith(b"\n") and len(raw) <= LONGEST:
             reason = f"torn last line ({reason})"
         if self.on_error == "stop":
             raise ClawctlError(f"{self.source}: {reason}", "mend the line, or use --on-error skip")
         if self.bad <= SHOWN:
             log.warning("%s: %s", self.source, reason)
 
-    def _torn(self, error: Exception) -> None:
-        self.line += 1
-        self.seen += 1
-        self._reject(b"", f"cannot be read on: {error}", None)
-
 
 def parse_row(raw: bytes, kind: str) -> dict[str, Any]:
     """A line as a checked record of `kind`; InvalidRecord says what is wrong with it."""
+    if len(raw) > LONGEST:
+        raise InvalidRecord(f"longer than {LONGEST >> 20} MiB")
     try:
         row = decode(raw)
-    except (msgspec.MsgspecError, RecursionError, ValueError) as error:
-        raise InvalidRecord(f"not JSON: {error}") from None
+    except RecursionError:
+        raise InvalidRecord("nested too deep") from None
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise InvalidRecord(f"not JSON: {_plain(raw, error)}") from None
     if not isinstance(row, dict):
         raise InvalidRecord("not a JSON object")
+    check_depth(raw, row)
     check(row, kind)
     return row
 
@@ -111,31 +124,6 @@ def parse_row(raw: bytes, kind: str) -> dict[str, Any]:
 def read_rows(paths: Sequence[str | Path], kind: str) -> Iterator[dict[str, Any]]:
     """The valid records of `paths`, bad lines reported and skipped; see Reader for more."""
     return iter(Reader(paths, kind))
-
-
-def open_read(path: str | Path) -> IO[bytes]:
-    """A binary stream of a file or, for "-", of stdin; .gz and .zst are unpacked on the way."""
-    if str(path) == "-":
-        if sys.stdin is None or sys.stdin.closed:
-            raise ClawctlError("stdin is closed", "name a file, or pipe records in")
-        return sys.stdin.buffer
-    try:
-        return _decompress(open(path, "rb"), str(path))
-    except OSError as error:
-        raise ClawctlError(f"{path}: {error.strerror}") from None
-
-
-def open_write(path: str | Path) -> IO[bytes]:
-    """A binary file to write to, compressed as its suffix says."""
-    if str(path).endswith(".gz"):
-        import gzip
-
-        return cast(IO[bytes], gzip.open(path, "wb"))
-    if str(path).endswith(".zst"):
-        import zstandard
-
-        return zstandard.open(path, "wb")
-    return open(path, "wb")
 
 
 class Writer:
@@ -146,23 +134,24 @@ class Writer:
         self.written = 0
 
     def __enter__(self) -> Self:
-        if self.path:
-            # The suffix stays last, so that the compression still goes by it.
-            self._temporary = temporary_name(self.path)
-            try:
-                self._file = open_write(self._temporary)
-            except OSError as error:
-                raise ClawctlError(f"{self.path}: {error.strerror}") from None
+        if self.path is None:
+            if sys.stdout is None:
+                raise ClawctlError("stdout is closed", "redirect it, or name a file to write")
+            self._file: IO[bytes] = sys.stdout.buffer
+            return self
+        # A device or a named pipe is written to; only a file can be replaced. The suffix stays last: the packing goes by it.
+        self._temporary = temporary_name(self.path.resolve()) if self.path.is_file() or not self.path.exists() else None
+        try:
+            self._file = open_write(self._temporary or self.path)
+        except OSError as error:
+            raise ClawctlError(f"{self.path}: {error.strerror}") from None
         return self
 
     def write(self, row: Any) -> None:
         """Write one record. A reader that left is not an error of ours: BrokenPipeError reaches `main`, which exits 141."""
-        line = encode_row(row)
-        if self.path:
-            self._file.write(line)
-        else:
-            sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
+        self._file.write(encode_row(row))
+        if self.path is None:
+            self._file.flush()
         self.written += 1
 
     def write_all(self, rows: Iterable[Any]) -> int:
@@ -172,43 +161,22 @@ class Writer:
         return self.written
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if not self.path:
+        if self.path is None:
             return
-        self._file.close()
-        if kind is None:
-            publish(self._temporary, self.path)
-        else:
-            self._temporary.unlink(missing_ok=True)
-
-
-def _decompress(file: IO[bytes], name: str) -> IO[bytes]:
-    if name.endswith(".gz"):
-        import gzip
-
-        return cast(IO[bytes], gzip.open(file))
-    if name.endswith(".zst"):
-        import zstandard
-
-        return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True, closefd=True))
-    return file
-
-
-def _lines(stream: IO[bytes], torn: Any) -> Iterator[bytes]:
-    """The stream's lines; damaged compression ends it with one reported line, what came before stays."""
-    import zlib
-
-    damaged: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error)
-    with contextlib.suppress(ImportError):
-        import zstandard
-
-        damaged += (zstandard.ZstdError,)
-    iterator = iter(stream)
-    while True:
         try:
-            raw = next(iterator)
-        except StopIteration:
-            return
-        except damaged as error:
-            torn(error)
-            return
-        yield raw
+            self._file.close()
+            if kind is None and self._temporary:
+                publish(self._temporary, self.path.resolve())
+        finally:
+            if self._temporary:
+                self._temporary.unlink(missing_ok=True)
+
+
+def _plain(raw: bytes, error: Exception) -> str:
+    """The decoder's complaint, with what stands where it stumbled."""
+    message = str(error).removeprefix("JSON is malformed: ").partition(" - at `$")[0]
+    if "truncated" in message and b"\\ud" in raw.lower():
+        return "half a surrogate pair in a string"
+    at = re.search(r"\(byte (\d+)\)", message)
+    near = raw[int(at[1]) :][:16].decode("utf-8", "replace") if at else ""
+    return f"{message}, at {near!r}" if near else message

@@ -13,8 +13,11 @@ def write_atomic(path: Path, data: bytes | str) -> None:
     """Replace `path` by `data` in one step; parents are made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = temporary_name(path)
-    temporary.write_bytes(data.encode() if isinstance(data, str) else data)
-    publish(temporary, path)
+    try:
+        temporary.write_bytes(data.encode() if isinstance(data, str) else data)
+        publish(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def publish(temporary: Path, path: Path) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from clawctl.errors import ClawctlError
+from clawctl.workspace.atomic import sync
 from clawctl.workspace.locks import lock
 
 
@@ -29,16 +31,28 @@ class Ledger:
                 while written < len(data):
                     written += os.write(descriptor, data[written:])
                 os.fsync(descriptor)
+                if os.fstat(descriptor).st_size == len(data):
+                    sync(self.path.parent)  # the file is new: its name must last too
             finally:
                 os.close(descriptor)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The entries, oldest first; ClawctlError for a whole line that is none, since to pass over it would be to forget."""
         if not self.path.exists():
             return
         with open(self.path, "rb") as file:
-            for line in file:
+            for number, line in enumerate(file, 1):
                 if line.endswith(b"\n") and line.strip():
-                    yield msgspec.json.decode(line)
+                    yield self._entry(line, number)
+
+    def _entry(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            entry = msgspec.json.decode(line)
+        except (msgspec.MsgspecError, RecursionError, ValueError) as error:
+            raise ClawctlError(f"{self.path}:{number}: {error}", "mend or remove that line") from None
+        if not isinstance(entry, dict):
+            raise ClawctlError(f"{self.path}:{number}: not a JSON object", "mend or remove that line")
+        return entry
 
 
 def _cut_torn_tail(descriptor: int) -> None:
