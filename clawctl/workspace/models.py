@@ -76,6 +76,16 @@ def sha256_of(path: Path, cache: Path | None = None) -> str:
     return digest
 
 
+def base_sha256(path: Path, cache: Path | None = None) -> str:
+    """The hash by which cards and rollouts name a base model: a GGUF's, or that of the first weights file of a Hugging Face folder."""
+    if not path.is_dir():
+        return sha256_of(path, cache)
+    weights = sorted(path.glob("*.safetensors"))
+    if not weights:
+        raise ClawctlError(f"{path}: no model there", "a Hugging Face folder holds config.json and *.safetensors; or name a .gguf")
+    return sha256_of(weights[0], cache)
+
+
 def _existing(path: Path, workspace: Workspace | None, name: str) -> Path:
     found = path if path.is_absolute() else ((workspace.root if workspace else Path.cwd()) / path)
     if not found.exists():
