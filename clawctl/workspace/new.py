@@ -12,7 +12,7 @@ from clawctl.workspace.bundled import PACKAGE, bundled
 from clawctl.workspace.paths import SETTINGS_FILE, Workspace
 
 FOLDERS = {"workflows": "workflows", "patterns": "patterns", "data/tasks": "tasks"}  # in the workspace <- bundled
-EMPTY = ("memory/items",)
+EMPTY = ("workflows", "patterns", "memory/items")
 OWNED = ("data", "workflows", "patterns", "memory", "projects")  # a workspace within these would be mistaken for their content
 
 
