@@ -11,21 +11,20 @@ from clawctl.cli.options import DryRun, Json, ModelOption, Quiet, Seed, Workspac
 from clawctl.cli.run import quiet
 
 GATE = "The gate"
+HELD_OUT = ["data/tasks/heldout.jsonl"]
 
 
 def command(
     version: Annotated[str, typer.Argument(help="The candidate: vNNN, or latest.")] = "latest",
-    eval: Annotated[
-        list[str] | None, typer.Option(help="Task files to measure on.  [default: the workspace's held-out tasks]", rich_help_panel=GATE)
-    ] = None,
+    eval: Annotated[list[str], typer.Option(help="Task files to measure on.", metavar="FILE", rich_help_panel=GATE)] = HELD_OUT,
     min_gain: Annotated[float, typer.Option(help="The least gain in pass rate.", rich_help_panel=GATE)] = 0.0,
     confidence: Annotated[float, typer.Option(help="The least P(gain > 0).", rich_help_panel=GATE)] = 0.9,
     samples: Annotated[int, typer.Option(min=1, help="Answers a task; 1 is greedy.", rich_help_panel=GATE)] = 1,
     temperature: Annotated[float, typer.Option(min=0, help="For more than one sample.", rich_help_panel=GATE)] = 1.0,
     max_tokens: Annotated[int, typer.Option(min=1, help="The longest answer.", rich_help_panel=GATE)] = 96,
     cache: Annotated[bool, typer.Option(help="Use the answers kept in data/evals.", rich_help_panel=GATE)] = True,
-    force: Annotated[bool, typer.Option(help="Serve it unmeasured.")] = False,
-    rollback: Annotated[bool, typer.Option(help="Serve what was served before.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Serve it unmeasured.")] = False,
+    rollback: Annotated[bool, typer.Option("--rollback", help="Serve what was served before.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the versions and what was decided.")] = False,
     seed: Seed = 0,
     model: ModelOption = "starter",
@@ -66,7 +65,7 @@ def command(
         if force:
             outcome = promotion.force(ws, ref, write=not dry_run)
         else:
-            tasks = questions([ws.locate(path) for path in eval or ["data/tasks/heldout.jsonl"]])
+            tasks = questions([ws.locate(path) for path in eval])
             exam = Exam(named, tasks, greedy_or(temperature, samples, max_tokens), samples, seed)
             gate = promotion.Gate(min_gain, confidence, seed=seed)
             outcome = promotion.stand(ws, ref, rates_by(exam, ws, cache=cache, write=not dry_run), gate, write=not dry_run)

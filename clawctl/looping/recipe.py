@@ -1,0 +1,36 @@
+"""What a loop does in every round; the same recipe and the same start give the same adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clawctl.adapters.promotion import Gate
+from clawctl.engines import SamplingParams
+from clawctl.evaluation.exam import Exam
+from clawctl.workspace.models import Model
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The settings of a loop.
+
+    tasks: what is sampled, `groups` tasks a round, each `sampling`'d `samples` times. exam: what the gate asks.
+    warmup: worked answers for the supervised start, None for no such start. training, warming: options of `training` for the
+    sampled rounds and for the warm-up.
+    """
+
+    model: Model
+    tasks: Sequence[Path]
+    exam: Exam
+    warmup: Path | None = None
+    groups: int = 16
+    samples: int = 8
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    algorithm: str = "grpo"
+    training: dict[str, Any] = field(default_factory=dict)
+    warming: dict[str, Any] = field(default_factory=dict)
+    gate: Gate = field(default_factory=Gate)
+    seed: int = 0
