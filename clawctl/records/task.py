@@ -12,7 +12,10 @@ VerifyKind = Literal["exact", "number", "choice", "regex", "contains", "json", "
 
 
 class Verify(TypedDict):
-    """How to verify an answer; which keys apply depends on `kind` (judges/verify)."""
+    """How to verify an answer; which keys apply depends on `kind` (judges/verify).
+
+    tolerance: of a number, absolute, or relative as in "1%". timeout: seconds for kinds that run something.
+    """
 
     kind: VerifyKind
     answer: NotRequired[str | int | float]
@@ -21,6 +24,8 @@ class Verify(TypedDict):
     all: NotRequired[list[str]]
     any: NotRequired[list[str]]
     none: NotRequired[list[str]]
+    ignore_case: NotRequired[bool]
+    tolerance: NotRequired[Annotated[float, Meta(ge=0)] | str]
     schema: NotRequired[dict[str, Any] | bool]
     tests: NotRequired[str | list[str]]
     argv: NotRequired[Annotated[list[str], Meta(min_length=1)]]
