@@ -130,9 +130,8 @@ def check(
     report = check_files(files)
     if as_json:
         import json
-        from dataclasses import asdict
 
-        print(json.dumps(asdict(report)))
+        print(json.dumps(vars(report)))
     elif not q:
         show(report)
     if report.wrong:
