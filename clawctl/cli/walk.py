@@ -37,9 +37,9 @@ def root() -> Any:
     return Root(name="clawctl")
 
 
-def leaves(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """("tasks make", command) for every command that does something, lazy ones loaded."""
-    names = getattr(command, "entries", None) or getattr(command, "commands", {})
+def leaves(command: Any, name: str = "", only: list[str] | None = None) -> Iterator[tuple[str, Any]]:
+    """("tasks make", command) for every command that does something, lazy ones loaded; `only` these of the first level."""
+    names = only or getattr(command, "entries", None) or getattr(command, "commands", {})
     for inner in names:
         loaded = command.load(inner) if hasattr(command, "load") else command.commands[inner]
         yield from leaves(loaded, f"{name} {inner}".strip())
@@ -47,18 +47,26 @@ def leaves(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, command
 
 
-def settings(workspace: Workspace | None) -> Iterator[Setting]:
-    """Every setting of every command. Raises Usage for whatever in clawctl.toml or the environment no command would take."""
+def settings(workspace: Workspace | None, only: list[str] | None = None) -> Iterator[Setting]:
+    """Every setting of every command, or of those in `only`.
+
+    Raises Usage for whatever in clawctl.toml or the environment no command would take.
+    """
     top = root()
     given = files.of(workspace)
     if workspace:
         files.check(given, workspace.settings, top.entries, top.load)
-    for name, command in leaves(top):
+    for name, command in leaves(top, only=only):
         table: Any = files.section(given, name.split()[0], top.load(name.split()[0]), workspace.settings) if workspace else {}
         for inner in name.split()[1:]:
             table = table.get(inner, {})
         for key, option in files.options_of(command).items():
             yield _setting(name, command, key, option, table, workspace)
+
+
+def values(name: str, workspace: Workspace | None) -> dict[str, Any]:
+    """Key -> value of one command's settings, as it would find them without a flag."""
+    return {row["key"]: row["value"] for row in settings(workspace, [name])}
 
 
 def foreign_variables() -> Iterator[str]:

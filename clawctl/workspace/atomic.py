@@ -62,7 +62,7 @@ def sweep(folder: Path) -> None:
     """Remove `.tmp-PID-*` of processes that are gone."""
     for left in folder.glob(".tmp-*"):
         pid = left.name.split("-")[1]
-        if pid.isdigit() and _alive(int(pid)):
+        if pid.isdigit() and alive(int(pid)):
             continue
         if left.is_dir() and not left.is_symlink():
             shutil.rmtree(left, ignore_errors=True)
@@ -84,7 +84,8 @@ def temporary_name(path: Path) -> Path:
     return path.with_name(f".tmp-{os.getpid()}-{path.name}")
 
 
-def _alive(pid: int) -> bool:
+def alive(pid: int) -> bool:
+    """Whether a process of that number runs."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clawctl.errors import Busy
+from clawctl.workspace.atomic import alive
 
 
 @contextlib.contextmanager
@@ -30,6 +31,16 @@ def lock(path: Path, *, wait: float | None = None) -> Iterator[None]:
             yield
         finally:
             file.truncate(0)
+
+
+def holder(path: Path) -> str | None:
+    """Who holds the lock, as "PID command", or None. Only looks: taking the lock to find out would turn away who comes then."""
+    try:
+        said = path.read_text().strip()
+    except FileNotFoundError:
+        return None
+    pid = said.partition(" ")[0]
+    return said if pid.isdigit() and alive(int(pid)) else None
 
 
 def _acquire(descriptor: int, path: Path, wait: float | None) -> None:

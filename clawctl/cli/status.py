@@ -1,0 +1,28 @@
+"""`clawctl status`: what is where."""
+
+from __future__ import annotations
+
+import json
+
+from clawctl.cli.options import Json, WorkspaceOption
+
+
+def command(workspace: WorkspaceOption = None, as_json: Json = False) -> None:
+    """Show what is where: tasks, pending groups, batches, adapters.
+
+    In: the workspace. Out: a line a thing, or one JSON object. Changes nothing, and looks while others work.
+
+    Example: clawctl status
+    """
+    from clawctl.buffering.rules import Rules, seconds
+    from clawctl.cli import walk
+    from clawctl.house.status import collect, describe
+    from clawctl.workspace.paths import Workspace
+
+    ws = Workspace.find(workspace)
+    given = walk.values("buffer", ws)
+    rules = Rules(
+        **{key: given[key] for key in ("batch_size", "group_size", "max_lag", "filter", "filter_metric")}, max_age=seconds(given["max_age"])
+    )
+    state = collect(ws, rules)
+    print(json.dumps(state, indent=2) if as_json else "\n".join(describe(state)))
