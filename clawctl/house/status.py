@@ -7,9 +7,11 @@ from typing import Any
 
 from clawctl.adapters.shelf import shelf
 from clawctl.adapters.versions import current_name
+from clawctl.buffering.batches import untrained
 from clawctl.buffering.rules import Rules
 from clawctl.buffering.status import sentence
 from clawctl.buffering.status import status as buffer_status
+from clawctl.errors import ClawctlError
 from clawctl.looping import state as looping
 from clawctl.records.streams import open_read
 from clawctl.workspace.locks import holder
@@ -24,8 +26,8 @@ def collect(ws: Workspace, rules: Rules) -> dict[str, Any]:
         "workspace": str(ws.root),
         "tasks": {path.name: lines_in(path) for path in _records(ws.tasks)},
         "rollouts": {path.name: path.stat().st_size for path in _records(ws.data / "rollouts")},
-        "buffer": buffer_status(ws, rules),
-        "batches": [path.name for path in _records(ws.batches)],
+        "buffer": _buffer(ws, rules),
+        "batches": {"all": [path.name for path in _records(ws.batches)], "untrained": untrained(ws)},
         "adapters": _adapters(ws),
         "loop": _loop(ws),
         "models": {path.name: _size(path) for path in _folders(ws.models)},
@@ -34,14 +36,14 @@ def collect(ws: Workspace, rules: Rules) -> dict[str, Any]:
 
 def describe(state: dict[str, Any]) -> list[str]:
     """The same for people, a line a thing."""
-    adapters, loop = state["adapters"], state["loop"]
+    adapters, batches, loop = state["adapters"], state["batches"], state["loop"]
     rollouts, models = state["rollouts"].values(), state["models"].values()
     said = {
         "workspace": state["workspace"],
         "tasks": ", ".join(f"{name} {count}" for name, count in state["tasks"].items()) or "none; clawctl tasks make data/tasks",
         "rollouts": f"{len(rollouts)} files, {megabytes(sum(rollouts))}" if rollouts else "none kept",
-        "buffer": sentence(state["buffer"]).replace("\n", "\n" + " " * 12),
-        "batches": f"{len(state['batches'])}, of them untrained: {', '.join(state['buffer']['untrained']) or 'none'}",
+        "buffer": state["buffer"].get("error") or sentence(state["buffer"]).replace("\n", "\n" + " " * 12),
+        "batches": f"{len(batches['all'])}, of them untrained: {', '.join(batches['untrained']) or 'none'}",
         "adapters": f"{len(adapters['versions'])}, in service: {adapters['current'] or 'the base model'}"
         + ("" if adapters["current_is_whole"] else ", which is not whole; clawctl promote --rollback"),
         "candidates": ", ".join(adapters["candidates"]) or "none",
@@ -60,6 +62,14 @@ def lines_in(path: Path) -> int:
 def megabytes(size: int) -> str:
     """A size for people."""
     return f"{size / 1e6:.1f} MB"
+
+
+def _buffer(ws: Workspace, rules: Rules) -> dict[str, Any]:
+    """The buffer's own account; a broken `current`, against which it measures age, must not hide all the rest."""
+    try:
+        return buffer_status(ws, rules)
+    except ClawctlError as error:
+        return {"error": str(error)}
 
 
 def _adapters(ws: Workspace) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def test_an_empty_workspace_is_all_nothing_and_stays_as_it_is(ws):
     state = collect(ws, Rules())
     assert state["tasks"] == state["rollouts"] == state["models"] == {}
     assert state["adapters"] == {"current": None, "current_is_whole": True, "candidates": [], "versions": []}
-    assert (state["batches"], state["buffer"]["groups"], state["loop"]["round"]) == ([], 0, -1)
+    assert (state["batches"], state["buffer"]["groups"], state["loop"]["round"]) == ({"all": [], "untrained": []}, 0, -1)
     assert [p.name for p in ws.root.iterdir()] == ["clawctl.toml"]
     assert "never ran here" in told(state, "loop")
 
@@ -42,7 +42,9 @@ def test_tells_versions_in_service_waiting_and_broken(ws, make_version):
     assert "2, in service: v001" in told(state, "adapters")
     ws.current.unlink()
     os.symlink("v003", ws.current)
-    assert "v003, which is not whole" in told(collect(ws, Rules()), "adapters")
+    broken = collect(ws, Rules())
+    assert "v003, which is not whole" in told(broken, "adapters")
+    assert "current -> v003" in told(broken, "buffer")
 
 
 def test_tells_whether_a_loop_runs_and_where_it_stopped(ws):
