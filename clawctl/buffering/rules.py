@@ -29,6 +29,12 @@ class Rules:
     dynamic: bool = False
     filter_metric: str = "reward"
 
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> Rules:
+        """By the options of `clawctl buffer`."""
+        same = {key: options[key] for key in ("batch_size", "group_size", "max_lag", "filter_metric")}
+        return cls(**same, max_age=seconds(options["max_age"]), dynamic=options["filter"] == "dynamic")
+
 
 def refusal(row: dict[str, Any], rules: Rules, lines: Lines) -> str | None:
     """Why this row is not for training, whatever is in the buffer; None if it may come in."""

@@ -14,15 +14,11 @@ def command(workspace: WorkspaceOption = None, as_json: Json = False) -> None:
 
     Example: clawctl status
     """
-    from clawctl.buffering.rules import Rules, seconds
+    from clawctl.buffering.rules import Rules
     from clawctl.cli import walk
     from clawctl.house.status import collect, describe
     from clawctl.workspace.paths import Workspace
 
     ws = Workspace.find(workspace)
-    given = walk.values("buffer", ws)
-    rules = Rules(
-        **{key: given[key] for key in ("batch_size", "group_size", "max_lag", "filter", "filter_metric")}, max_age=seconds(given["max_age"])
-    )
-    state = collect(ws, rules)
+    state = collect(ws, Rules.of(walk.values("buffer", ws)))
     print(json.dumps(state, indent=2) if as_json else "\n".join(describe(state)))

@@ -9,8 +9,9 @@ from clawctl.adapters.shelf import shelf
 from clawctl.adapters.versions import current_name
 from clawctl.buffering.batches import untrained
 from clawctl.buffering.rules import Rules
-from clawctl.buffering.status import sentence
+from clawctl.buffering.status import headline
 from clawctl.buffering.status import status as buffer_status
+from clawctl.buffering.store import open_to_read
 from clawctl.errors import ClawctlError
 from clawctl.looping import state as looping
 from clawctl.records.streams import open_read
@@ -42,7 +43,7 @@ def describe(state: dict[str, Any]) -> list[str]:
         "workspace": state["workspace"],
         "tasks": ", ".join(f"{name} {count}" for name, count in state["tasks"].items()) or "none; clawctl tasks make data/tasks",
         "rollouts": f"{len(rollouts)} files, {megabytes(sum(rollouts))}" if rollouts else "none kept",
-        "buffer": state["buffer"].get("error") or sentence(state["buffer"]).replace("\n", "\n" + " " * 12),
+        "buffer": state["buffer"].get("error") or headline(state["buffer"]),
         "batches": f"{len(batches['all'])}, of them untrained: {', '.join(batches['untrained']) or 'none'}",
         "adapters": f"{len(adapters['versions'])}, in service: {adapters['current'] or 'the base model'}"
         + ("" if adapters["current_is_whole"] else ", which is not whole; clawctl promote --rollback"),
@@ -67,7 +68,8 @@ def megabytes(size: int) -> str:
 def _buffer(ws: Workspace, rules: Rules) -> dict[str, Any]:
     """The buffer's own account; a broken `current`, against which it measures age, must not hide all the rest."""
     try:
-        return buffer_status(ws, rules)
+        with open_to_read(ws) as store:
+            return buffer_status(ws, store, rules)
     except ClawctlError as error:
         return {"error": str(error)}
 
