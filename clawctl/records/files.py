@@ -24,7 +24,11 @@ def open_read(path: str | Path) -> IO[bytes]:
     if str(path) == "-":
         if sys.stdin is None or sys.stdin.closed:
             raise ClawctlError("stdin is closed", "name a file, or pipe records in")
-        return sys.stdin.buffer
+        try:
+            # A reader of its own: a thread may sit in a read of it when the program ends, which Python's own one does not survive.
+            return open(sys.stdin.fileno(), "rb", closefd=False)
+        except (OSError, ValueError):  # a stand-in without a descriptor
+            return sys.stdin.buffer
     try:
         return _open(path, "rb")
     except OSError as error:
