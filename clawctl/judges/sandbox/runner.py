@@ -105,7 +105,7 @@ def attempt(code: str, test: Test, job: dict[str, Any], result: int, token: int)
         leave(0)
     except BaseException as error:
         with contextlib.suppress(BaseException):
-            write(result, f"F{type(error).__name__}: {error}"[:300].encode("utf-8", "replace"))
+            write(result, f"F{type(error).__name__}: {error}"[:300].rstrip(": ").encode("utf-8", "replace"))
         leave(1)
     finally:
         leave(1)
@@ -143,7 +143,7 @@ def run(code: str, test: Test, job: dict[str, Any], seconds: float) -> tuple[boo
 def hear(pipe: int, deadline: float) -> bytes | None:
     """What the fork wrote until it ended; None when it has not ended by the deadline."""
     said = b""
-    while len(said) < 4096:
+    while len(said) < 4096 and not (said[:1] == b"T" and len(said) > TOKEN):  # what it may have started can hold the pipe open
         ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
         chunk = os.read(pipe, 4096) if ready else None
         if not chunk:
