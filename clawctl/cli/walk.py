@@ -17,7 +17,7 @@ from clawctl.workspace import settings as files
 from clawctl.workspace.paths import Workspace
 
 DEFAULT, ENVIRONMENT, FILE = "default", "environment", "clawctl.toml"
-NOT_OPTIONS = {"CLAWCTL_DEBUG", "CLAWCTL_WORKSPACE"}  # variables that no option declares
+NOT_OPTIONS = {"CLAWCTL_DEBUG", "CLAWCTL_WORKSPACE", "CLAWCTL_LLAMA_EXTRA_BUFTS"}  # variables that no option declares
 
 
 class Setting(TypedDict):
