@@ -67,7 +67,7 @@ def test_a_scored_rollout_reaches_the_buffer(run, tmp_path):
     judged = run("judge", stdin=json.dumps(row) + "\n").stdout
     assert json.loads(judged)["reward"] == 1.0
     run("buffer", "--workspace", "agent", stdin=judged)
-    assert json.loads(run("status", "--workspace", "agent", "--json").stdout)["buffer"]["rollouts"] == 1
+    assert json.loads(run("status", "--workspace", "agent", "--json").stdout)["buffer"]["rows"] == 1
 
 
 @pytest.mark.parametrize("args", [("generate", "agent/data/tasks/heldout.jsonl"), ("train", "--next", "--workspace", "agent")])
