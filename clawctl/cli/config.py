@@ -18,7 +18,7 @@ log = logging.getLogger("clawctl.config")
 
 def command(
     key: Annotated[
-        str | None, typer.Argument(help="A command, a setting, or both: generate, seed, generate.seed.", metavar="[KEY]")
+        str | None, typer.Argument(help="A command, a setting, or both: generate, seed, generate.seed.", metavar="KEY")
     ] = None,
     path: Annotated[bool, typer.Option("--path", help="Print where clawctl.toml lies, nothing else.")] = False,
     workspace: WorkspaceOption = None,

@@ -14,7 +14,7 @@ log = logging.getLogger("clawctl.init")
 
 
 def command(
-    directory: Annotated[str, typer.Argument(help="The folder; made when it is not there.", metavar="[DIR]")] = ".",
+    directory: Annotated[str, typer.Argument(help="The folder; made when it is not there.", metavar="DIR")] = ".",
     dry_run: DryRun = False,
     as_json: Json = False,
     q: Quiet = False,

@@ -18,7 +18,7 @@ class OnError(StrEnum):
 
 
 Inputs = Annotated[
-    list[str] | None, typer.Argument(help="JSONL files (.gz, .zst too), or - for stdin.", metavar="[FILE]...", show_default=False)
+    list[str] | None, typer.Argument(help="JSONL files (.gz, .zst too), or - for stdin.", metavar="FILE", show_default=False)
 ]
 Output = Annotated[
     str | None, typer.Option("--output", "-o", help="Write here instead of stdout; the file appears whole.", rich_help_panel=OUTPUT)
