@@ -1,6 +1,7 @@
 """Batches: what was taken from the buffer, what was trained on it, and what is next, by the ledger data/buffer/ledger.jsonl.
 
-Two kinds of entry: {"kind": "taken", batch, groups, ids, created} and {"kind": "trained", batch, version, created}.
+Kinds of entry: {"kind": "taken", batch, groups, ids, created}, {"kind": "trained", batch, version, created}, and {"kind": "passed over",
+batch, reason, created} for a batch that taught nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from clawctl.workspace.ledger import Ledger
 from clawctl.workspace.paths import Workspace
 
 log = logging.getLogger(__name__)
-TAKEN, TRAINED = "taken", "trained"
+TAKEN, TRAINED, PASSED_OVER = "taken", "trained", "passed over"
 
 
 def ledger(ws: Workspace) -> Ledger:
@@ -43,7 +44,7 @@ def untrained(ws: Workspace) -> list[str]:
     for entry in ledger(ws):
         if entry.get("kind") == TAKEN:
             taken[entry["batch"]] = None
-        elif entry.get("kind") == TRAINED:
+        elif entry.get("kind") in (TRAINED, PASSED_OVER):
             trained.add(entry["batch"])
     return sorted((batch for batch in taken if batch not in trained), key=_number)
 
@@ -60,6 +61,11 @@ def next_untrained(ws: Workspace) -> Path | None:
 def mark_trained(ws: Workspace, batch: str, version: str) -> None:
     """Put on record that adapter `version` was trained on this batch."""
     ledger(ws).append({"kind": TRAINED, "batch": batch, "version": version, "created": now()})
+
+
+def pass_over(ws: Workspace, batch: str, reason: str) -> None:
+    """Put on record that nothing can be learnt from this batch, so that it is not the next one for ever."""
+    ledger(ws).append({"kind": PASSED_OVER, "batch": batch, "reason": reason, "created": now()})
 
 
 def next_name(ws: Workspace, known: list[str]) -> str:

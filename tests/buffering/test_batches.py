@@ -34,6 +34,11 @@ def test_a_card_that_names_a_batch_counts_though_the_ledger_does_not_know_yet(ws
     assert batches.next_untrained(ws) == three[2].path
 
 
+def test_a_batch_that_teaches_nothing_is_not_next_for_ever(ws, three):
+    batches.pass_over(ws, "batch-000001", "no signal")
+    assert batches.next_untrained(ws) == three[1].path
+
+
 def test_a_batch_whose_file_is_gone_is_passed_over_aloud(ws, three, caplog):
     caplog.set_level("WARNING", logger="clawctl")
     three[0].path.unlink()
