@@ -70,5 +70,8 @@ class Engine(Protocol):
     def sample(self, requests: Iterable[Request], params: SamplingParams) -> Iterator[Reply]:
         """Answer the requests in their order. They are drawn from the iterable as room becomes free."""
 
+    def overhead(self) -> float | None:
+        """The share of the sampling time that the model itself did not take; None where that is not known."""
+
     def close(self) -> None:
         """Free the weights."""

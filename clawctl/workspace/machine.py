@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 CGROUP = Path("/sys/fs/cgroup")
+CPUS = Path("/sys/devices/system/cpu")
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,13 @@ def cores() -> int:
     if quota.isdigit() and period.strip().isdigit():
         usable = min(usable, max(1, round(int(quota) / int(period))))
     return usable
+
+
+def physical_cores() -> int:
+    """As `cores`, but two threads of one core count once: dense arithmetic gains nothing from the second."""
+    here = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    siblings = {_read(CPUS / f"cpu{cpu}/topology/thread_siblings_list") or str(cpu) for cpu in here}
+    return min(cores(), len(siblings)) if siblings else cores()
 
 
 def memory() -> int:

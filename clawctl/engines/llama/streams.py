@@ -1,0 +1,109 @@
+"""Which sequence lives in which stream of the cache: prompts evaluated once and copied, no holes between the active ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from clawctl.engines.llama.native import BATCH, Context, Weights
+
+if TYPE_CHECKING:
+    import numpy as np
+
+ROUND = 256  # llama.cpp pads a stream's cells to this
+
+
+class Streams:
+    """Streams 0..parallel-1 hold sequences; the one after them holds the newest prompt, whose beginning the next one shares.
+
+    The cache is made when the first prompt comes, and made anew, longer, when a prompt needs more than there is.
+    """
+
+    def __init__(self, weights: Weights, adapter: Any, *, parallel: int, threads: int) -> None:
+        self.parallel = parallel
+        self._weights, self._adapter, self._threads = weights, adapter, threads
+        self._context: Context | None = None
+        self._spent = 0.0
+        self._prompt: list[int] = []
+        self._logits: np.ndarray | None = None
+        self.evaluated = 0  # prompt tokens computed, as against shared
+
+    @property
+    def length(self) -> int:
+        """Tokens that a sequence can have now."""
+        return self._context.length if self._context else 0
+
+    @property
+    def seconds(self) -> float:
+        """Time spent inside llama_decode."""
+        return self._spent + (self._context.seconds if self._context else 0.0)
+
+    def grow(self, length: int) -> None:
+        """Make room for sequences of `length` tokens; everything in the cache is gone after it."""
+        self.close()
+        self._context = Context(
+            self._weights, self._adapter, streams=self.parallel + 1, length=-(-length // ROUND) * ROUND, threads=self._threads
+        )
+
+    def prompt(self, tokens: list[int]) -> np.ndarray:
+        """Evaluate a prompt, all but what it shares with the one before; the logits (1, vocabulary) of what comes next."""
+        if self._logits is None or tokens != self._prompt:
+            context, stream = self._open(), self.parallel
+            # Two tokens at least are left to evaluate: see Context.
+            at = min(_shared(tokens, self._prompt), max(0, len(tokens) - 2))
+            self._prompt, self._logits = [], None
+            if not context.cut(stream, at):
+                context.cut(stream, 0)
+                at = 0
+            while at < len(tokens):
+                end = min(at + BATCH, len(tokens))
+                if end == len(tokens) - 1:
+                    end -= 1
+                logits = context.decode(tokens[at:end], range(at, end), [stream] * (end - at), last_only=True)
+                self.evaluated += end - at
+                at = end
+            self._prompt, self._logits = list(tokens), logits.copy()
+        assert self._logits is not None
+        return self._logits
+
+    def start(self, stream: int) -> None:
+        """Let a sequence begin in `stream` behind the newest prompt."""
+        self._open().copy(self.parallel, stream)
+
+    def step(self, tokens: Sequence[int], positions: Sequence[int]) -> np.ndarray:
+        """Give the sequences in streams 0..n-1 one token each; the logits (n, vocabulary) of what comes next.
+
+        No stream is left out, because llama.cpp computes only neighbours together; a hole would cut the step in two.
+        """
+        return self._open().decode(tokens, positions, range(len(tokens)), last_only=False)
+
+    def move(self, source: int, target: int) -> None:
+        """Move a sequence into a hole."""
+        self._open().copy(source, target)
+
+    def reset(self) -> None:
+        """Forget everything, after a failure."""
+        self._prompt, self._logits = [], None
+        if self._context:
+            self._context.clear()
+
+    def close(self) -> None:
+        """Free the cache."""
+        if self._context:
+            self._spent += self._context.seconds
+            self._context.close()
+        self._context, self._prompt, self._logits = None, [], None
+
+    def _open(self) -> Context:
+        assert self._context is not None, "grow() comes first"
+        return self._context
+
+
+def _shared(a: Sequence[int], b: Sequence[int]) -> int:
+    """How many tokens two prompts begin with in common."""
+    n = 0
+    for x, y in zip(a, b, strict=False):
+        if x != y:
+            break
+        n += 1
+    return n
