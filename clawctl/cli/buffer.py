@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from clawctl.cli.options import DryRun, Inputs, Json, OnError, OnErrorOption, Quiet, Rejects, WorkspaceOption, inputs_or_usage
+from clawctl.cli.options import OUTPUT, DryRun, Inputs, Json, OnError, OnErrorOption, Quiet, WorkspaceOption, inputs_or_usage
 from clawctl.cli.run import quiet
 
 BATCH, ACCEPT = "The batch", "What is accepted"
@@ -34,7 +34,7 @@ def command(
     max_age: Annotated[
         str, typer.Option(help="How old a row may be: 90s, 12h, 7d.  [default: any age]", metavar="AGE", rich_help_panel=ACCEPT)
     ] = "",
-    rejects: Rejects = None,
+    rejects: Annotated[str | None, typer.Option(help="Append bad lines and refused rows to this file.", rich_help_panel=OUTPUT)] = None,
     on_error: OnErrorOption = OnError.skip,
     as_json: Json = False,
     dry_run: DryRun = False,

@@ -46,7 +46,7 @@ class Reader:
         self.paths, self.kind, self.on_error, self.rejects = list(paths) or ["-"], kind, on_error, rejects
         self.seen = self.bad = self.line = 0
         self.path, self.raw = "", b""
-        self._stream: IO[bytes] | None = None
+        self._poll: select.poll | None = None
         missing = [str(p) for p in self.paths if str(p) != "-" and not Path(p).exists()]
         if missing:
             raise ClawctlError(f"{missing[0]}: no such file")
@@ -59,7 +59,7 @@ class Reader:
     @property
     def idle(self) -> bool:
         """Whether reading on would wait: a pipe whose writer has nothing ready. A file never is."""
-        return self._stream is not None and not select.select([self._stream], [], [], 0)[0]
+        return self._poll is not None and not self._poll.poll(0)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         with contextlib.ExitStack() as stack:
@@ -71,9 +71,10 @@ class Reader:
 
     def _read(self, path: str, rejects: IO[bytes] | None) -> Iterator[dict[str, Any]]:
         self.path, self.line = ("<stdin>" if path == "-" else path), 0
-        with open_read(path) as self._stream:
+        with open_read(path) as stream:
+            self._poll = _poll(stream)
             try:
-                for raw in lines(self._stream, path):
+                for raw in lines(stream, path):
                     self.line += 1
                     if self.line == 1:
                         raw = raw.removeprefix(b"\xef\xbb\xbf")
@@ -170,6 +171,16 @@ class Writer:
         finally:
             if self._temporary:
                 self._temporary.unlink(missing_ok=True)
+
+
+def _poll(stream: IO[bytes]) -> select.poll | None:
+    """To ask whether there is something to read; None for a stream that is no file of the system's."""
+    try:
+        poll = select.poll()
+        poll.register(stream, select.POLLIN)
+    except OSError:
+        return None
+    return poll
 
 
 def _plain(raw: bytes, error: Exception) -> str:

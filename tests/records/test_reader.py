@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import random
 
 import pytest
@@ -176,3 +178,25 @@ def test_rejects_are_appended_after_a_torn_line_of_a_run_before(tmp_path):
     read(tmp_path / "a.jsonl", b"oops\n", rejects=tmp_path / "bad")
     read(tmp_path / "a.jsonl", b"again\r\n", rejects=tmp_path / "bad")
     assert (tmp_path / "bad").read_bytes() == b"torn\noops\nagain\r\n"
+
+
+def test_a_pipe_is_idle_until_its_writer_has_something_ready():
+    ours, theirs = os.pipe()
+    reader = Reader([f"/dev/fd/{ours}"], "rollout")
+    rows = iter(reader)
+    os.write(theirs, GOOD + b"\n")
+    next(rows)
+    assert reader.idle
+    os.write(theirs, GOOD + b"\n")
+    assert not reader.idle
+    next(rows)
+    os.close(theirs)
+    assert not reader.idle, "the end is something too"
+    assert list(rows) == []
+    os.close(ours)
+
+
+def test_a_stream_in_memory_will_do(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(GOOD + b"\n")))
+    reader = Reader([], "rollout")
+    assert [reader.idle for _ in reader] == [False]
