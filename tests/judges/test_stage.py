@@ -68,6 +68,8 @@ def test_kinds_that_judge_any_text_take_the_answer_or_else_the_completion(rollou
     spec = {"kind": "contains", "all": ["think"]}
     assert one(rollout(spec))["reward_parts"]["answer"] == 0.0
     assert one(rollout(spec) | {"completion": "I think so"})["reward_parts"]["answer"] == 1.0
+    for tried in ("think <answer>yes</answer> <answer>no</answer>", "I think <answer>so"):
+        assert one(rollout(spec) | {"completion": tried})["reward_parts"]["answer"] == 0.0
 
 
 @pytest.mark.parametrize("verify", [None, {"kind": "number"}, {"kind": "regex", "pattern": "("}])

@@ -1,7 +1,7 @@
 """The judge `verify`: is the answer right, by the task's own `verify`, and is the completion strictly in the step format?
 
 Two parts: `format` is 1 or 0, `answer` is 0..1. An answer that is not there is a 0 for the kinds that judge answers, since not answering is a
-way of being wrong; those that can judge any text (KINDS[...].whole) then judge the completion. What cannot be judged is
+way of being wrong; those that can judge any text (KINDS[...].whole) then judge a completion without the tag. What cannot be judged is
 Unscorable: no task, no verify, a fault of the task, a library that is missing, a time-out.
 """
 
@@ -21,6 +21,7 @@ from clawctl.records.rollout import Score
 from clawctl.records.steps import parse
 
 WEIGHTS = {"format": 0.2, "answer": 0.8}
+OPENED = "<answer"  # a completion that tried to answer, and did so twice or was cut, is not judged as a whole
 MEGABYTE = 1 << 20
 OPTIONS = "timeout (seconds), memory (MB, of code)"
 
@@ -64,7 +65,9 @@ class Verify:
         timeout = float(spec.get("timeout") or self.timeout or kind.timeout)
         if spec["kind"] == "command":
             return kind.mark(spec, row, group=self._programs, timeout=timeout)
-        text = answer if answer is not None or not kind.whole else row.get("completion")
+        text = answer
+        if text is None and kind.whole and OPENED not in (row.get("completion") or "").lower():
+            text = row.get("completion")
         if text is None or not text.strip():
             return Mark(0.0, "no answer")
         if kind.where == "worker":
