@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from clawctl.errors import Usage
 from clawctl.records.fields import Message
 
 # Short, because every prompt is evaluated; with the tags written out, because small models copy shapes better than they follow rules.
@@ -24,3 +26,15 @@ def messages_for(task: Mapping[str, Any], system: str | None = SYSTEM) -> list[M
     if not system or any(message["role"] == "system" for message in asked):
         return asked
     return [{"role": "system", "content": system}, *asked]
+
+
+def read_system(name: str | None) -> str | None:
+    """The system prompt that `--system` means: the step format by default, none, or the text of a file."""
+    if name is None:
+        return SYSTEM
+    if name == "none":
+        return None
+    try:
+        return Path(name).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Usage(f"--system {name}: {getattr(error, 'strerror', None) or error}", "name a text file, or none") from None

@@ -13,7 +13,7 @@ from clawctl.records.steps import ends_in_tokens, parse
 
 Task = dict[str, Any]
 Row = dict[str, Any]
-Owed = Callable[[str], list[int]]  # group id -> the samples still to be drawn
+Owed = Callable[[str, int], list[int]]  # (group id, samples wanted) -> the samples that are not there yet
 
 
 def generate(
@@ -29,8 +29,8 @@ def generate(
 ) -> Iterator[Row]:
     """Sample every task `samples` times. Tasks are taken from the stream as the engine has room for them.
 
-    system: the system prompt for tasks without one of their own, or None. owed: which samples of a group are wanted; all by default
-    (resume leaves out what it has). A task that cannot be answered gives one row a sample, with an `error`.
+    system: the system prompt for tasks without one of their own, or None. owed: the samples of a group that are not there yet, where a run
+    is resumed. A task that cannot be answered gives one row a sample, with an `error`.
     """
     asked: dict[str, tuple[Task, list[int]]] = {}
 
@@ -38,7 +38,7 @@ def generate(
         for task in tasks:
             messages = messages_for(task, system)
             group = group_id(task, messages, engine.policy, seed, round_)
-            wanted = list(range(samples)) if owed is None else owed(group)
+            wanted = list(range(samples)) if owed is None else owed(group, samples)
             if wanted:
                 asked[group] = task, wanted
                 yield Request(group, messages, [derive_seed(seed, task["id"], round_, sample) for sample in wanted])
@@ -69,7 +69,7 @@ def rollout(task: Task, reply: Reply, at: int, sample: int, policy: Policy, para
         **_spoken(draw),
         "prompt_token_ids": reply.prompt_token_ids,
         "policy": policy,
-        "sampling": _sampling(params, request.seeds[at]),
+        "sampling": sampling_of(params, request.seeds[at]),
         "reward": None,
         "error": reply.error,
         "created_at": now(),
@@ -95,7 +95,8 @@ def _spoken(draw: Draw | None) -> Row:
     }
 
 
-def _sampling(params: SamplingParams, seed: int) -> Row:
+def sampling_of(params: SamplingParams, seed: int) -> Row:
+    """The `sampling` of a row."""
     return {
         "temperature": params.temperature,
         "top_p": params.top_p,

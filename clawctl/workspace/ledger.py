@@ -26,7 +26,7 @@ class Ledger:
         with lock(self.path.with_name(f".{self.path.name}.lock")):
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
             try:
-                _cut_torn_tail(descriptor)
+                cut_torn_tail(descriptor)
                 written = os.write(descriptor, data)
                 while written < len(data):
                     written += os.write(descriptor, data[written:])
@@ -55,7 +55,7 @@ class Ledger:
         return entry
 
 
-def _cut_torn_tail(descriptor: int) -> None:
+def cut_torn_tail(descriptor: int) -> None:
     """Truncate after the last newline: what follows it was never acknowledged."""
     size = end = os.fstat(descriptor).st_size
     while end > 0:
