@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from clawctl.buffering.arrivals import Arrival, arrival
-from clawctl.buffering.lines import Lines
+from clawctl.buffering.lineage import Lineage
 from clawctl.buffering.rules import Rules, refusal
 from clawctl.buffering.store import Store
 from clawctl.records.files import open_append
@@ -18,7 +18,7 @@ from clawctl.records.streams import Reader, encode
 CHUNK = 1000  # rows a transaction
 
 
-def add(store: Store, rows: Iterable[dict[str, Any]], rules: Rules, lines: Lines, *, rejects: str | Path | None = None) -> Counter[str]:
+def add(store: Store, rows: Iterable[dict[str, Any]], rules: Rules, lineage: Lineage, *, rejects: str | Path | None = None) -> Counter[str]:
     """Take in scored rollouts; how many were "kept", and how many were refused, by reason.
 
     rows: a Reader's are kept as the lines they are. A chunk is committed when it is full, or when the stream has nothing more
@@ -41,7 +41,7 @@ def add(store: Store, rows: Iterable[dict[str, Any]], rules: Rules, lines: Lines
         stack.callback(commit)
         for row in rows:
             line = reader.raw if reader else encode(row)
-            reason = refusal(row, rules, lines)
+            reason = refusal(row, rules, lineage)
             if reason is None:
                 chunk.append(arrival(row, line))
             else:

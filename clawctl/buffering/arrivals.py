@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from clawctl.buffering.lines import Policy, policy_key
+from clawctl.buffering.lineage import Policy, policy_key
 from clawctl.buffering.rules import sampled_at
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from clawctl.buffering.lines import Lines
+from clawctl.buffering.lineage import Lineage
 from clawctl.errors import Usage
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -36,7 +36,7 @@ class Rules:
         return cls(**same, max_age=seconds(options["max_age"]), dynamic=options["filter"] == "dynamic")
 
 
-def refusal(row: dict[str, Any], rules: Rules, lines: Lines) -> str | None:
+def refusal(row: dict[str, Any], rules: Rules, lineage: Lineage) -> str | None:
     """Why this row is not for training, whatever is in the buffer; None if it may come in."""
     if row.get("error") is not None:
         return "errored"
@@ -46,7 +46,7 @@ def refusal(row: dict[str, Any], rules: Rules, lines: Lines) -> str | None:
         return "unscored"
     if rules.max_age is not None and time.time() - sampled_at(row) > rules.max_age:
         return "stale"
-    lag = lines.lag(row.get("policy") or {})
+    lag = lineage.lag(row.get("policy") or {})
     return "off-policy" if lag is None or lag > rules.max_lag else None
 
 

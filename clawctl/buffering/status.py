@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from clawctl.buffering import batches
-from clawctl.buffering.lines import Lines
+from clawctl.buffering.lineage import Lineage
 from clawctl.buffering.rules import Rules
 from clawctl.buffering.store import Store
 from clawctl.buffering.verdicts import FILTERED, USABLE, choose, tallies, terms
@@ -20,7 +20,7 @@ def status(ws: Workspace, store: Store, rules: Rules) -> dict[str, Any]:
     usable groups a batch needs (0 when ready). held: pending groups that are not usable, by reason; a take drops all of
     them but the incomplete. dropped: rows refused or dropped so far; filtered: groups that the dynamic filter dropped so far.
     """
-    found = tallies(store, terms(store, rules, Lines(ws)))
+    found = tallies(store, terms(store, rules, Lineage(ws)))
     usable = [tally.groups for tally in found if tally.verdict == USABLE]
     held: dict[str, int] = {}
     for tally in found:
@@ -52,7 +52,7 @@ def headline(state: dict[str, Any]) -> str:
 
 
 def details(state: dict[str, Any]) -> list[str]:
-    """What else there is to say, in lines."""
+    """What else there is to say, a line a thing."""
     lines = []
     if state["held"]:
         lines.append("groups not usable: " + by_reason(state["held"]))

@@ -16,7 +16,7 @@ import msgspec
 from clawctl.buffering import batches
 from clawctl.buffering.arrivals import Arrival, Group
 from clawctl.buffering.database import Database
-from clawctl.buffering.lines import Policy
+from clawctl.buffering.lineage import Policy
 from clawctl.workspace.ledger import Ledger
 from clawctl.workspace.paths import Workspace
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawctl.buffering import batches
-from clawctl.buffering.lines import Lines
+from clawctl.buffering.lineage import Lineage
 from clawctl.buffering.rules import Rules
 from clawctl.buffering.store import GONE, Store
 from clawctl.buffering.verdicts import DROPPED, SQL, choose, tallies, terms
@@ -85,7 +85,7 @@ def _entry(store: Store, name: str) -> dict[str, Any]:
 
 def _decide(ws: Workspace, store: Store, rules: Rules, partial: bool) -> bool:
     """Write down which groups make the batch and which are dropped; False, and nothing is changed, if there are not enough."""
-    asked = terms(store, rules, Lines(ws))
+    asked = terms(store, rules, Lineage(ws))
     with store.transaction():
         chosen = choose(tallies(store, asked), rules, partial)
         if chosen is None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from clawctl.buffering.lines import Lines
+from clawctl.buffering.lineage import Lineage
 from clawctl.buffering.rules import Rules
 from clawctl.buffering.store import Store
 from clawctl.errors import Usage
@@ -60,14 +60,14 @@ def choose(found: list[Tally], rules: Rules, partial: bool = False) -> Tally | N
     return next((tally for tally in found if tally.verdict == USABLE and tally.groups >= enough), None)
 
 
-def terms(store: Store, rules: Rules, lines: Lines) -> dict[str, Any]:
+def terms(store: Store, rules: Rules, lineage: Lineage) -> dict[str, Any]:
     """What SQL asks for: the policies near enough, the oldest moment, and so on. Usage if there is no such metric: a slip of the pen must not drop every group."""
     near = []
     for policy, key in store.db.execute(
         "select policy, key from policies where policy in (select policy from groups where closed is null)"
     ):
         base, adapter, sha256 = msgspec.json.decode(key)
-        lag = lines.lag({"base_sha256": base, "adapter": adapter, "adapter_sha256": sha256})
+        lag = lineage.lag({"base_sha256": base, "adapter": adapter, "adapter_sha256": sha256})
         if lag is not None and lag <= rules.max_lag:
             near.append(policy)
     metric = rules.filter_metric if rules.dynamic else None

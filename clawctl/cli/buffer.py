@@ -50,7 +50,7 @@ def command(
     Example: clawctl generate data/tasks/train.jsonl | clawctl judge | clawctl buffer
     """
     from clawctl.buffering.adding import add
-    from clawctl.buffering.lines import Lines
+    from clawctl.buffering.lineage import Lineage
     from clawctl.buffering.rules import Rules, seconds
     from clawctl.buffering.status import arrivals, details, headline
     from clawctl.buffering.status import status as state_of
@@ -69,7 +69,7 @@ def command(
     kept = None if dry_run else rejects
     reader = Reader(inputs_or_usage(files), "rollout", on_error=on_error.value, rejects=kept) if reads else None
     with open_store(ws, dry_run=dry_run) if reads or take else open_to_read(ws) as store:
-        added = add(store, reader, rules, Lines(ws), rejects=kept) if reader else None
+        added = add(store, reader, rules, Lineage(ws), rejects=kept) if reader else None
         batch = take_batch(ws, store, rules, partial=partial, dry_run=dry_run) if take else None
         state = {**state_of(ws, store, rules), "added": None, "batch": None}
     if reader and added is not None:

@@ -6,14 +6,14 @@ import pytest
 
 from clawctl.buffering import batches
 from clawctl.buffering.adding import add
-from clawctl.buffering.lines import Lines
+from clawctl.buffering.lineage import Lineage
 from clawctl.buffering.taking import take
 from tests.buffering.conftest import SMALL, groups
 
 
 @pytest.fixture
 def three(ws, store):
-    add(store, groups(*"abcdef"), SMALL, Lines(ws))
+    add(store, groups(*"abcdef"), SMALL, Lineage(ws))
     return [take(ws, store, SMALL) for _ in range(3)]
 
 

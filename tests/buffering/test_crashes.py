@@ -14,7 +14,7 @@ import pytest
 
 from clawctl.buffering import batches
 from clawctl.buffering.adding import add
-from clawctl.buffering.lines import Lines
+from clawctl.buffering.lineage import Lineage
 from clawctl.buffering.status import status
 from clawctl.buffering.store import open_store
 from clawctl.workspace.ledger import Ledger
@@ -25,7 +25,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from clawctl.buffering import adding, batches
-from clawctl.buffering.lines import Lines
+from clawctl.buffering.lineage import Lineage
 from clawctl.buffering.rules import Rules
 from clawctl.buffering.store import open_store
 from clawctl.buffering.taking import take
@@ -44,7 +44,7 @@ with open_store(ws) as store:
     if sys.argv[2] == "take":
         take(ws, store, rules)
     else:
-        adding.add(store, Reader([sys.argv[2]], "rollout"), rules, Lines(ws))
+        adding.add(store, Reader([sys.argv[2]], "rollout"), rules, Lineage(ws))
 sys.setprofile(None)
 print(calls)
 """
@@ -72,7 +72,7 @@ def account(ws) -> list[str]:
 def test_a_take_that_is_killed_at_any_call_is_finished_by_the_next(ws):
     rows = groups(*(f"g{n:03d}" for n in range(60)))
     with open_store(ws) as store:
-        add(store, rows, SMALL, Lines(ws))
+        add(store, rows, SMALL, Lineage(ws))
     total = killed_at(0, ws, "take")
     deaths = 0
     for n in range(30):
@@ -85,7 +85,7 @@ def test_a_take_that_is_killed_at_any_call_is_finished_by_the_next(ws):
     with open_store(ws) as store:
         state = status(ws, store, SMALL)
         assert (state["groups"], state["rows"], state["taken"]) == (0, 0, 30)
-        assert add(store, rows, SMALL, Lines(ws)) == {"duplicate": 120}
+        assert add(store, rows, SMALL, Lineage(ws)) == {"duplicate": 120}
     assert len(list(Ledger(ws.events))) <= 30
 
 

@@ -26,7 +26,7 @@ class Removed(NamedTuple):
 Line = list[AdapterRef | Removed | None]  # the newest first; None is the bare base model
 
 
-class Lines:
+class Lineage:
     """The lines of a workspace as they are now; adapters that come later are not seen."""
 
     def __init__(self, ws: Workspace) -> None:
