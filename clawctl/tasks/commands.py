@@ -1,4 +1,4 @@
-"""Which of three commands does what is asked. The fact is the request; the same command is met on both sides, never the same request."""
+"""Which of the listed commands does what is asked. The fact is the request; the same command is met on both sides, never the same request."""
 
 from __future__ import annotations
 
@@ -6,6 +6,45 @@ import random
 
 from clawctl.tasks.problem import Problem, Side, one_of, side_of
 
+# Every command with what it does, as the options tell it.
+GLOSSES = {
+    "ls": "list files",
+    "cd": "change folder",
+    "pwd": "print current folder",
+    "cp": "copy files",
+    "mv": "move or rename",
+    "rm": "delete files",
+    "mkdir": "make a folder",
+    "cat": "print a file",
+    "grep": "search text",
+    "find": "find files",
+    "head": "first lines",
+    "tail": "last lines",
+    "wc": "count lines and words",
+    "sort": "sort lines",
+    "diff": "compare files",
+    "df": "free disk space",
+    "ps": "list processes",
+    "kill": "end a process",
+    "chmod": "change permissions",
+    "tar": "pack or unpack archives",
+    "ping": "test a host",
+    "man": "read the manual",
+    "touch": "create an empty file",
+    "git init": "start a repository",
+    "git clone": "copy a remote repository",
+    "git status": "list changed files",
+    "git diff": "show changed lines",
+    "git log": "show past commits",
+    "git add": "stage files",
+    "git commit": "save staged changes",
+    "git push": "send commits",
+    "git pull": "get remote commits",
+    "git branch": "list or create branches",
+    "git checkout": "switch branches",
+    "git merge": "join branches",
+    "git stash": "put changes aside",
+}
 REQUESTS = {
     "ls": ["list the files here", "show the contents of this folder", "see which files exist", "print the names of all files"],
     "cd": ["change to another folder", "go into the src directory", "enter a directory", "change the working directory"],
@@ -45,23 +84,24 @@ REQUESTS = {
     "git stash": ["put changes aside for a while", "hide unfinished work", "shelve local changes and get them back later"],
 }
 PHRASES = [
-    "Which command fits: {0}? Options: {1}",
-    "I want to {0}. Which command: {1}?",
-    "Pick the command to {0}: {1}",
-    "Choose from {1}: how do I {0}?",
+    "{1}. Which command to {0}?",
+    "I want to {0}. {1}. Which command?",
+    "Pick the command to {0}: {1}.",
+    "Commands: {1}. Task: {0}. Which one fits?",
 ]
 OWNER = {request: command for command, requests in REQUESTS.items() for request in requests}
 
 
 def draw(rng: random.Random, side: Side) -> Problem:
-    """Three options; the two wrong ones from the whole table, or from git's when the right one is git's."""
+    """Two or three options, each with what it does. The more words the request shares with the right one, the easier."""
     request = rng.choice([r for r in OWNER if side_of(f"request:{r}") == side])
     command = OWNER[request]
-    near = rng.random() < 0.5
-    others = [c for c in REQUESTS if c != command and (not near or c.startswith("git") == command.startswith("git"))]
-    options = [command, *rng.sample(others, 2)]
+    count = rng.choice([2, 3])
+    options = [command, *rng.sample([c for c in REQUESTS if c != command], count - 1)]
     rng.shuffle(options)
-    prompt = rng.choice(PHRASES).format(request, ", ".join(options))
-    hinted = any(word in request.split() for word in command.split())
-    difficulty = 0.4 + 0.2 * near - 0.2 * hinted
-    return Problem(f"request:{request}", prompt, one_of(command, options), [f"{command}: {request}"], command, round(difficulty, 2))
+    shown = ", ".join(f"{option} ({GLOSSES[option]})" for option in options)
+    prompt = rng.choice(PHRASES).format(request, shown)
+    shared = set(request.split()) & set(GLOSSES[command].split()) - {"a", "the"}
+    difficulty = 0.2 + 0.2 * (count == 3) + 0.2 * (not shared)
+    step = f"{GLOSSES[command]}: {command}"
+    return Problem(f"request:{request}", prompt, one_of(command, options), [step], command, round(difficulty, 2))

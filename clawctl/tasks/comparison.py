@@ -7,45 +7,40 @@ import random
 
 from clawctl.tasks.problem import Problem, Side, number
 
-TWO = {
-    "larger": [
-        "Which number is larger, {0} or {1}?",
-        "Which is greater: {0} or {1}?",
-        "Compare {0} and {1}. Which one is bigger?",
-        "One box weighs {0} kg, the other {1} kg. How many kg is the heavier one?",
-    ],
-    "smaller": [
-        "Which number is smaller, {0} or {1}?",
-        "Which is less: {0} or {1}?",
-        "Compare {0} and {1}. Which one is lower?",
-        "Shop A asks {0} dollars, shop B asks {1} dollars. What is the lower price?",
-    ],
-}
-THREE = {
-    "largest": [
-        "Which number is the largest: {0}, {1} or {2}?",
-        "Find the biggest of {0}, {1}, {2}.",
-        "Three scores: {0}, {1}, {2}. Which is highest?",
-    ],
-    "smallest": [
-        "Which number is the smallest: {0}, {1} or {2}?",
-        "Find the lowest of {0}, {1}, {2}.",
-        "Three prices: {0}, {1}, {2}. Which is cheapest?",
-    ],
-}
+LARGER = [
+    "Which number is larger, {0} or {1}?",
+    "Which is greater: {0} or {1}?",
+    "Compare {0} and {1}. Which one is bigger?",
+    "A box weighs {0} kg, another {1} kg. How heavy is the heavier one?",
+]
+SMALLER = [
+    "Which number is smaller, {0} or {1}?",
+    "Which is less: {0} or {1}?",
+    "Compare {0} and {1}. Which one is lower?",
+    "Shop A asks {0} dollars, shop B {1} dollars. What is the lower price?",
+]
+LARGEST = [
+    "Which number is the largest: {0}, {1} or {2}?",
+    "Find the biggest of {0}, {1}, {2}.",
+    "Scores: {0}, {1}, {2}. Which is highest?",
+]
+SMALLEST = [
+    "Which number is the smallest: {0}, {1} or {2}?",
+    "Find the lowest of {0}, {1}, {2}.",
+    "Prices: {0}, {1}, {2}. Which is lowest?",
+]
 
 
 def draw(rng: random.Random, side: Side) -> Problem:
-    """Two numbers in three of four problems, below 100; the closer they are, the harder."""
-    count = 2 if rng.random() < 0.75 else 3
-    numbers = rng.sample(range(2, 100), count)
-    phrases = TWO if count == 2 else THREE
-    word = rng.choice(list(phrases))
-    best = max(numbers) if word.startswith("larg") else min(numbers)
-    prompt = rng.choice(phrases[word]).format(*numbers)
-    others = " and ".join(str(n) for n in numbers if n != best)
-    ranked = sorted(numbers)
-    gap = min(b - a for a, b in itertools.pairwise(ranked))
-    difficulty = 0.15 + (0.15 if gap < 10 else 0.0) + (0.2 if count == 3 else 0.0)
-    fact = "numbers:" + ",".join(map(str, ranked))
-    return Problem(fact, prompt, number(best), [f"{best} is {word.replace('st', 'r')} than {others}."], str(best), round(difficulty, 2))
+    """Two numbers below 100, in one of six problems three; with one first digit in common they are harder."""
+    count = 3 if rng.random() < 1 / 6 else 2
+    numbers = rng.sample(range(1, 100), count)
+    up = rng.random() < 0.5
+    phrases = (LARGER if up else SMALLER) if count == 2 else (LARGEST if up else SMALLEST)
+    ranked = sorted(numbers, reverse=up)
+    close = any(a // 10 == b // 10 for a, b in itertools.combinations(numbers, 2))
+    step = (" > " if up else " < ").join(map(str, ranked))
+    difficulty = 0.2 + 0.2 * close + 0.3 * (count == 3)
+    fact = "numbers:" + ",".join(map(str, sorted(numbers)))
+    prompt = rng.choice(phrases).format(*numbers)
+    return Problem(fact, prompt, number(ranked[0]), [step], str(ranked[0]), round(difficulty, 2))

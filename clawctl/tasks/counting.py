@@ -23,23 +23,23 @@ SOME = ['How many times does "{1}" appear: {0}?', "Count the word {1} in this li
 
 
 def draw(rng: random.Random, side: Side) -> Problem:
-    """Lists of two to seven; in one of three problems only one of the words counts."""
+    """Lists of two to six; in one of four problems only one of the words counts."""
     words = part(WORDS, side)
-    if rng.random() < 1 / 3:
+    if rng.random() < 1 / 4:
         return _occurrences(rng, words)
-    items = rng.sample(words, rng.randint(2, 7))
+    items = rng.sample(words, rng.randint(2, 6))
     prompt = rng.choice(ALL).format(", ".join(items))
-    step = ", ".join(f"{item} {at}" for at, item in enumerate(items, 1))
+    step = ", ".join(f"{at} {item}" for at, item in enumerate(items, 1))
     return _problem(items, "all", prompt, step, len(items), 0.1 + 0.08 * len(items))
 
 
 def _occurrences(rng: random.Random, words: list[str]) -> Problem:
     wanted, other = rng.sample(words, 2)
-    count = rng.randint(1, 4)
-    items = [wanted] * count + [other] * rng.randint(1, 3)
+    count = rng.randint(1, 3)
+    items = [wanted] * count + [other] * rng.randint(1, 2)
     rng.shuffle(items)
     prompt = rng.choice(SOME).format(", ".join(items), wanted)
-    step = ", ".join(f"{wanted} {at}" for at in range(1, count + 1))
+    step = ", ".join(f"{at} {wanted}" for at in range(1, count + 1))
     return _problem(items, wanted, prompt, step, count, 0.3 + 0.08 * len(items))
 
 

@@ -25,38 +25,47 @@ THINGS = (
     "lamp, bike, camera, guitar, jacket, phone, watch, table, chair, radio, kettle, tent, carpet, mirror, drum, ladder, helmet, "
     "wallet, clock, violin, sofa, printer, blender, scarf, bag, painting, toaster, vase, piano, desk, tablet, basket"
 )
-# Sentences that name all four, and what each question asks for.
+# Sentences, and the questions that each kind of word in them answers.
 SENTENCES = [
-    "{name} bought a {thing} in {city} {time} for {price} dollars.",
-    "{name} sold a {thing} for {price} dollars in {city} {time}.",
-    "In {city}, {name} paid {price} dollars for a {thing} {time}.",
-    "A {thing} was sent to {city} by {name} {time} for {price} dollars.",
-    "A {thing} cost {name} {price} dollars {time} in {city}.",
+    "{name} bought a {thing} in {city}.",
+    "{name} lives in {city} and sells a {thing}.",
+    "{name} bought a {thing} for {price} dollars.",
+    "{name} paid {price} dollars in {city}.",
+    "{name} went to {city} {time}.",
+    "A {thing} was sent to {city} {time}.",
+    "The {thing} costs {price} dollars {time}.",
+    "{name} met {other} in {city} {time}.",
+    "{name} sold a {thing} for {price} dollars {time}.",
 ]
 QUESTIONS = {
-    "name": ["Who is named?", "Which person is it about?", "What is the name of the person?"],
-    "city": ["Which city?", "Where was that?", "In which city did it happen?"],
-    "time": ["When?", "When was that?", "When did it happen?"],
-    "price": ["How many dollars?", "What was the price?", "How much did it cost?"],
-    "thing": ["Which object?", "What object is it about?"],
+    "name": ["Who?", "Which person?", "Who is it about?"],
+    "city": ["Where?", "Which city?", "What place is named?"],
+    "time": ["When?", "When was it?", "What time is named?"],
+    "price": ["How many dollars?", "What is the price?", "How much money?"],
+    "thing": ["Which thing?", "What object is named?"],
 }
-LABELS = {"name": "Person", "city": "City", "time": "Time", "price": "Price", "thing": "Object"}
+LABELS = {"name": "Person", "city": "City", "time": "Time", "price": "Price", "thing": "Thing"}
+DIFFICULTY = {"name": 0.2, "price": 0.25, "city": 0.3, "time": 0.45, "thing": 0.45}
 
 
 def draw(rng: random.Random, side: Side) -> Problem:
-    """One sentence of five, one of five questions; names, cities, times and things are of one side only."""
-    said = {
-        "name": rng.choice(part(NAMES, side)),
+    """One question about a sentence that names two to four things; its words are of one side only."""
+    name, other = rng.sample(part(NAMES, side), 2)
+    known = {
+        "name": name,
+        "other": other,
         "city": rng.choice(part(CITIES, side)),
         "time": rng.choice(part(TIMES, side)),
         "thing": rng.choice(part(THINGS, side)),
         "price": str(rng.randint(2, 99)),
     }
-    asked = rng.choice(list(QUESTIONS))
-    prompt = f"{rng.choice(SENTENCES).format(**said)} {rng.choice(QUESTIONS[asked])}"
+    sentence = rng.choice(SENTENCES)
+    said = {key: word for key, word in known.items() if f"{{{key}}}" in sentence}
+    asked = rng.choice([key for key in said if key in QUESTIONS and not (key == "name" and "other" in said)])
     answer = said[asked].split()[-1]
+    prompt = f"{sentence.format(**said)} {rng.choice(QUESTIONS[asked])}"
     verify = number(int(answer)) if asked == "price" else exact(answer)
-    difficulty = {"name": 0.2, "price": 0.25, "city": 0.3, "time": 0.4, "thing": 0.45}[asked]
-    fact = "said:" + ",".join(said[key] for key in ("name", "thing", "city", "time", "price"))
-    words = [value for key, value in said.items() if key != "price"]
-    return Problem(fact, prompt, verify, [f"{LABELS[asked]}: {answer}"], answer, difficulty, words)
+    fact = "said:" + ",".join(sorted(said.values()))
+    words = [word for key, word in said.items() if key != "price"]
+    difficulty = DIFFICULTY[asked] + 0.1 * (len(said) - 2)
+    return Problem(fact, prompt, verify, [f"{LABELS[asked]}: {answer}"], answer, round(difficulty, 2), words)
