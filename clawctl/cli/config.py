@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,9 +18,7 @@ log = logging.getLogger("clawctl.config")
 
 
 def command(
-    key: Annotated[
-        str | None, typer.Argument(help="A command, a setting, or both: generate, seed, generate.seed.", metavar="KEY")
-    ] = None,
+    key: Annotated[str | None, typer.Argument(help="A command, a setting, or both: generate, seed, generate.seed.", metavar="KEY")] = None,
     path: Annotated[bool, typer.Option("--path", help="Print where clawctl.toml lies, nothing else.")] = False,
     workspace: WorkspaceOption = None,
     as_json: Json = False,
@@ -40,8 +39,6 @@ def command(
     if not rows:
         raise Usage(f"no command or setting {key!r}", "`clawctl config` lists them all")
     if as_json:
-        import json
-
         print(json.dumps(rows, indent=2))
     else:
         show(rows)
@@ -50,9 +47,9 @@ def command(
 
 
 def show(rows: list[Setting]) -> None:
-    """One aligned line a setting: name, value, where it came from."""
+    """One aligned line a setting: name, value as clawctl.toml would have it, where it came from."""
     names = [_name(row) for row in rows]
-    values = ["-" if row["value"] is None else str(row["value"]) for row in rows]
+    values = ["-" if row["value"] is None else json.dumps(row["value"]) for row in rows]
     left, middle = max(map(len, names)), min(30, max(map(len, values)))
     for name, value, row in zip(names, values, rows, strict=True):
         print(f"{name:<{left}}  {value:<{middle}}  {row['where'] or row['origin']}")

@@ -21,9 +21,10 @@ Inputs = Annotated[
     list[str] | None, typer.Argument(help="JSONL files (.gz, .zst too), or - for stdin.", metavar="FILE", show_default=False)
 ]
 Output = Annotated[
-    str | None, typer.Option("--output", "-o", help="Write here instead of stdout; the file appears whole.", rich_help_panel=OUTPUT)
+    str | None,
+    typer.Option("--output", "-o", help="Write here instead of stdout; the file appears whole.", metavar="FILE", rich_help_panel=OUTPUT),
 ]
-Rejects = Annotated[str | None, typer.Option(help="Append bad input lines to this file.", rich_help_panel=OUTPUT)]
+Rejects = Annotated[str | None, typer.Option(help="Append bad input lines to this file.", metavar="FILE", rich_help_panel=OUTPUT)]
 OnErrorOption = Annotated[OnError, typer.Option("--on-error", help="After a bad input line: skip it, or stop.", rich_help_panel=OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on success.", rich_help_panel=OUTPUT)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.", rich_help_panel=OUTPUT)]

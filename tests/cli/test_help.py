@@ -62,7 +62,7 @@ def test_every_option_is_explained(name):
         assert not parameter.show_envvar
 
 
-@pytest.mark.parametrize("name", LEAVES)
+@pytest.mark.parametrize("name", ["generate", "tasks", "tasks make"])
 def test_h_is_help(clawctl, name):
     done = clawctl(*name.split(), "-h")
     assert (done.returncode, done.stderr) == (0, "")

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 
 import pytest
+
+from clawctl.cli import walk
+from clawctl.errors import Usage
+from clawctl.workspace.paths import Workspace
 
 
 def value(clawctl, agent, key, *, cwd=None, **variables):
@@ -69,13 +75,14 @@ def test_settings_are_found_from_a_folder_below_and_by_name(clawctl, agent, tmp_
         ("[tasks.make]\ntrain = -1\n", 2, "train: Input should be greater than or equal to 0"),
     ],
 )
-@pytest.mark.parametrize("command", [["config"], ["tasks", "make", "out"]])
-def test_what_is_wrong_in_the_file_is_told_with_its_line(clawctl, agent, text, line, says, command):
+def test_what_is_wrong_in_the_file_is_told_with_its_line(clawctl, agent, text, line, says):
     agent.settings.write_text(text)
-    done = clawctl(*command, cwd=agent.root)
-    assert done.returncode == 2
+    with pytest.raises(Usage) as error:
+        list(walk.settings(agent))
+    assert str(error.value).startswith(f"{agent.settings}:{line}: {says}")
+    done = clawctl("tasks", "make", "out", cwd=agent.root)
+    assert (done.returncode, done.stdout, (agent.root / "out").exists()) == (2, "", False)
     assert f"{agent.settings}:{line}: {says}" in done.stderr
-    assert done.stdout == ""
     assert len(done.stderr.splitlines()) <= 2
 
 
@@ -106,3 +113,16 @@ def test_a_foreign_general_key_is_no_error_where_it_does_not_apply(clawctl, agen
 def test_an_unknown_key_asked_for_is_usage(clawctl, agent):
     done = clawctl("config", "no.such", cwd=agent.root)
     assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_the_starter_file_shows_the_real_defaults(agent):
+    """Every line that can be uncommented is a setting, and shows its default."""
+    before = {(row["command"], row["key"]): row["value"] for row in walk.settings(agent)}
+    shown, _, models = agent.settings.read_text().partition("# Models by name")
+    (agent.root / "shown").mkdir()
+    other = Workspace(agent.root / "shown")
+    other.settings.write_text(re.sub(r"^#(?=\w)", "", shown, flags=re.MULTILINE))
+    after = list(walk.settings(other))
+    assert len([row for row in after if row["origin"] == "clawctl.toml"]) > 20
+    assert {(row["command"], row["key"]): row["value"] for row in after} == before
+    assert tomllib.loads(re.sub(r"^#(?=[\w\[])", "", models.partition("\n")[2], flags=re.MULTILINE))["models"]["mine"]
