@@ -14,7 +14,7 @@ ALGORITHM, ADAPTER, MACHINE = "Algorithm", "Adapter", "Machine"
 
 def command(
     files: Annotated[
-        list[str] | None, typer.Argument(help="Batches, or task files for sft.", metavar="[BATCH]...", show_default=False)
+        list[str] | None, typer.Argument(help="Batches, or task files for sft.", metavar="BATCH", show_default=False)
     ] = None,
     next_batch: Annotated[bool, typer.Option("--next", help="The oldest batch that nothing was trained on.")] = False,
     algorithm: Annotated[str, typer.Option(help="grpo or sft.", rich_help_panel=ALGORITHM)] = "grpo",
@@ -45,7 +45,7 @@ def command(
     min_reward: Annotated[float, typer.Option(help="sft on rollouts: the least reward to imitate.", rich_help_panel=ALGORITHM)] = 1.0,
     warmup: Annotated[int, typer.Option(min=0, help="Steps in which the rate rises.", rich_help_panel=ALGORITHM)] = 0,
     schedule: Annotated[str, typer.Option(help="The rate after that: constant or linear (to 0).", rich_help_panel=ALGORITHM)] = "constant",
-    weight_decay: Annotated[float, typer.Option(min=0, rich_help_panel=ALGORITHM)] = 0.0,
+    weight_decay: Annotated[float, typer.Option(min=0, help="Of AdamW.", rich_help_panel=ALGORITHM)] = 0.0,
     max_grad_norm: Annotated[float, typer.Option(min=0, help="The gradient is clipped to it.", rich_help_panel=ALGORITHM)] = 1.0,
     seed: Seed = 0,
     start: Annotated[
