@@ -89,9 +89,9 @@ def from_dataset(
     """Turn a data set into tasks.
 
     In: a file, a folder or a data set's name on the Hugging Face hub. Out: a task a row; a row without a prompt or an answer
-    is reported and left out.
+    is reported and left out. For answers such as GSM8K's, which end in "#### 36": --answer-regex "#### (.+)" --verify number.
 
-    Example: clawctl tasks from-dataset gsm8k.parquet --prompt-column question --answer-column answer --answer-regex "#### (.+)" --verify number
+    Example: clawctl tasks from-dataset data/tasks/heldout.jsonl --prompt-column prompt --answer-column verify.answer --limit 2
     """
     from itertools import islice
 
