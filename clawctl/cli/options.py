@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from clawctl.workspace.paths import Workspace
 
 OUTPUT, HOUSE = "Output", "Workspace"
 
@@ -51,3 +56,12 @@ def inputs_or_usage(files: list[str] | None) -> list[str]:
     if sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty():
         raise Usage("nothing to read: name a file, or pipe records in", "clawctl COMMAND --help")
     return ["-"]
+
+
+def located(ctx: typer.Context, option: str, paths: list[str], workspace: Workspace) -> list[Path]:
+    """The files of an option: named on the command line from the current folder, by a default or a setting from the workspace's root."""
+    from pathlib import Path
+
+    source = ctx.get_parameter_source(option)
+    here = source is not None and source.name == "COMMANDLINE"
+    return [Path(path).expanduser() if here else workspace.root / Path(path).expanduser() for path in paths]

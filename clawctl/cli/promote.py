@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from clawctl.cli.options import DryRun, Json, ModelOption, Quiet, Seed, WorkspaceOption
+from clawctl.cli.options import DryRun, Json, ModelOption, Quiet, Seed, WorkspaceOption, located
 from clawctl.cli.run import quiet
 
 GATE = "The gate"
@@ -15,6 +15,7 @@ HELD_OUT = ["data/tasks/heldout.jsonl"]
 
 
 def command(
+    ctx: typer.Context,
     version: Annotated[str, typer.Argument(help="The candidate: vNNN, or latest.")] = "latest",
     eval: Annotated[list[str], typer.Option(help="Task files to measure on.", metavar="FILE", rich_help_panel=GATE)] = HELD_OUT,
     min_gain: Annotated[float, typer.Option(help="The least gain in pass rate.", rich_help_panel=GATE)] = 0.0,
@@ -65,7 +66,7 @@ def command(
         if force:
             outcome = promotion.force(ws, ref, write=not dry_run)
         else:
-            tasks = questions([ws.locate(path) for path in eval])
+            tasks = questions(located(ctx, "eval", eval, ws))
             exam = Exam(named, tasks, greedy_or(temperature, samples, max_tokens), samples, seed)
             gate = promotion.Gate(min_gain, confidence, seed=seed)
             outcome = promotion.stand(ws, ref, rates_by(exam, ws, cache=cache, write=not dry_run), gate, write=not dry_run)

@@ -6,6 +6,7 @@ data/evals/<key>.jsonl, where the key covers whatever could change them. The fol
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -19,9 +20,10 @@ from clawctl.adapters.versions import AdapterRef
 from clawctl.engines import SamplingParams, open_engine
 from clawctl.errors import ClawctlError
 from clawctl.evaluation.figures import pass_rates
+from clawctl.evaluation.ticker import counted
 from clawctl.generation.prompts import SYSTEM
 from clawctl.records.ids import content_id
-from clawctl.records.streams import Reader, Writer
+from clawctl.records.streams import Reader
 from clawctl.workspace.models import Model, base_sha256
 from clawctl.workspace.paths import Workspace
 
@@ -65,17 +67,20 @@ def answers(exam: Exam, adapter: AdapterRef | None, ws: Workspace | None, *, cac
     cache: look it up. write: keep what was sampled now; nothing is kept without a workspace.
     """
     if ws is None:
-        return list(sit(exam, adapter))
+        return list(sit(exam, adapter, ws))
     path = ws.data / "evals" / f"{exam.key(base_sha256(exam.model.file, ws.models), adapter)}.jsonl"
     if cache and path.is_file() and (rows := _kept(path, exam)):
         log.info("%s: answers found in %s", adapter.name if adapter else "base model", path.relative_to(ws.root))
         return rows
-    rows = list(sit(exam, adapter))
-    if write:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with Writer(path) as out:
-            out.write_all(rows)
-    return rows
+    if not write:
+        return list(sit(exam, adapter, ws))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)  # asked anew, or not whole
+    if not cache:
+        path.with_name(path.name + ".part").unlink(missing_ok=True)
+    for _ in sit(exam, adapter, ws, path):
+        pass
+    return list(Reader([path], "rollout"))
 
 
 def rates_by(exam: Exam, ws: Workspace | None, *, cache: bool = True, write: bool = True) -> Callable[[AdapterRef | None], Rates]:
@@ -88,18 +93,24 @@ def greedy_or(temperature: float, samples: int, max_tokens: int) -> SamplingPara
     return SamplingParams(temperature=temperature if samples > 1 else 0.0, max_tokens=max_tokens)
 
 
-def sit(exam: Exam, adapter: AdapterRef | None) -> Iterator[Row]:
-    """Sample and judge, row by row."""
+def sit(exam: Exam, adapter: AdapterRef | None, ws: Workspace | None, path: Path | None = None) -> Iterator[Row]:
+    """Sample and judge, row by row. path: keep the rows there, a killed sitting's included, and go on after those."""
+    from clawctl.generation.resume import Part, Settings
     from clawctl.generation.stage import generate
     from clawctl.judges import open_judges
     from clawctl.judges.stage import judge
 
-    engine = open_engine(exam.model, adapter)
-    try:
-        drawn = generate(exam.tasks, engine, exam.params, samples=exam.samples, seed=exam.seed)
-        yield from judge(drawn, open_judges(["verify"]))
-    finally:
-        engine.close()
+    who = f"{adapter.name if adapter else 'base model'}:"
+    with contextlib.ExitStack() as stack:
+        engine = stack.enter_context(contextlib.closing(open_engine(exam.model, adapter, cache=ws.models if ws else None)))
+        settings = Settings(engine.policy, exam.params, exam.seed, 0, SYSTEM)
+        part = stack.enter_context(Part(path, settings)) if path else None
+        owed = part.owed if part else None
+        drawn = generate(exam.tasks, engine, exam.params, samples=exam.samples, seed=exam.seed, owed=owed)
+        for row in counted(judge(drawn, open_judges(["verify"])), len(exam.tasks) * exam.samples, who):
+            if part:
+                part.write(row)
+            yield row
 
 
 def _kept(path: Path, exam: Exam) -> list[Row] | None:

@@ -9,8 +9,10 @@ from typing import Any
 
 from clawctl.adapters.promotion import Gate
 from clawctl.engines import SamplingParams
-from clawctl.evaluation.exam import Exam
+from clawctl.evaluation.exam import Exam, greedy_or, questions
+from clawctl.workspace import models
 from clawctl.workspace.models import Model
+from clawctl.workspace.paths import Workspace
 
 
 @dataclass(frozen=True)
@@ -34,3 +36,28 @@ class Recipe:
     warming: dict[str, Any] = field(default_factory=dict)
     gate: Gate = field(default_factory=Gate)
     seed: int = 0
+
+
+def recipe_in(
+    ws: Workspace,
+    *,
+    model: str,
+    tasks: Sequence[Path],
+    held_out: Sequence[Path],
+    warmup: Path | None,
+    temperature: float = 1.0,
+    max_tokens: int = 96,
+    seed: int = 0,
+    **more: Any,
+) -> Recipe:
+    """A recipe by the names and files of the command line; `warmup` may be absent. The held-out tasks are read."""
+    named = models.resolve(model, ws)
+    return Recipe(
+        model=named,
+        tasks=tasks,
+        exam=Exam(named, questions(held_out), greedy_or(1.0, 1, max_tokens), seed=seed),
+        warmup=warmup if warmup and warmup.is_file() else None,
+        sampling=SamplingParams(temperature=temperature, max_tokens=max_tokens),
+        seed=seed,
+        **more,
+    )

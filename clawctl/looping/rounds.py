@@ -33,9 +33,11 @@ def run(
         state = load(ws)
         if rounds is not None:
             until = max(state.round, 0) + rounds - (not state.finished and state.round != WARMUP)
-        while not state.finished or state.round < (until or 0):
+        while True:
             if state.finished:
                 state = _next(ws, recipe, state)
+                if state.round > (until or 0):
+                    return
                 save(ws, state)
             yield _round(ws, recipe, state, stages)
 

@@ -79,11 +79,6 @@ class Workspace:
     def events(self) -> Path:
         return self.data / "events.jsonl"
 
-    def locate(self, path: str | Path) -> Path:
-        """A file that an option or a setting names: from the current folder, else, as settings mean it, from the root."""
-        named = Path(path).expanduser()
-        return named if named.is_absolute() or named.exists() else self.root / named
-
     def lock_file(self, name: str) -> Path:
         """The file that `lock()` locks for `name`, e.g. "loop"."""
         return self.data / f".{name}.lock"

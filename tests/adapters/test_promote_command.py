@@ -115,6 +115,20 @@ def test_rollback_and_list(ws, made, answered, promote):
     assert "hint: to try it again, name it: clawctl promote v001" in refused.stderr
 
 
+def test_the_default_tasks_are_the_workspaces_those_of_a_flag_are_found_from_here(ws, made, answered, promote, tmp_path, monkeypatch):
+    answered(None, 0)
+    answered(made("v001"), 20)
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "data" / "tasks").mkdir(parents=True)
+    (elsewhere / "data" / "tasks" / "heldout.jsonl").write_text("other tasks")
+    monkeypatch.chdir(elsewhere)
+    assert promote("--dry-run").returncode == 0
+    named = promote("--dry-run", "--eval", "data/tasks/heldout.jsonl")
+    assert (named.returncode, "no tasks in data/tasks/heldout.jsonl" in named.stderr) == (1, True)
+    monkeypatch.setenv("CLAWCTL_PROMOTE_EVAL", str(ws.tasks / "heldout.jsonl"))
+    assert promote("--dry-run").returncode == 0
+
+
 def test_what_cannot_be_done_is_one_line(ws, made, make_version, answered, promote):
     none = promote()
     assert (none.returncode, "there is no candidate" in none.stderr) == (3, True)

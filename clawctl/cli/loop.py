@@ -1,0 +1,88 @@
+"""`clawctl loop`: all stages in turn, round after round."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Annotated
+
+import typer
+
+from clawctl.cli.options import Json, ModelOption, Quiet, Seed, WorkspaceOption, located
+from clawctl.cli.run import quiet
+
+ROUND, GATE = "A round", "The gate"
+TRAIN, HELD_OUT = ["data/tasks/train.jsonl"], ["data/tasks/heldout.jsonl"]
+log = logging.getLogger("clawctl.loop")
+
+
+def command(
+    ctx: typer.Context,
+    rounds: Annotated[int | None, typer.Option("--rounds", "-n", min=1, help="So many rounds.  [default: 1]", show_default=False)] = None,
+    until: Annotated[int | None, typer.Option(min=0, help="Go on until this round is done, counted from the workspace's first.")] = None,
+    tasks: Annotated[list[str], typer.Option(help="Task files to sample.", metavar="FILE", rich_help_panel=ROUND)] = TRAIN,
+    groups: Annotated[int, typer.Option(min=1, help="Tasks a round.", rich_help_panel=ROUND)] = 16,
+    samples: Annotated[int, typer.Option(min=2, help="Answers a task.", rich_help_panel=ROUND)] = 8,
+    temperature: Annotated[float, typer.Option(min=0.01, help="How answers are drawn.", rich_help_panel=ROUND)] = 1.0,
+    max_tokens: Annotated[int, typer.Option(min=1, help="The longest answer.", rich_help_panel=ROUND)] = 96,
+    algorithm: Annotated[str, typer.Option(help="How to train on the answers.", rich_help_panel=ROUND)] = "grpo",
+    lr: Annotated[
+        float | None, typer.Option(help="Learning rate.  [default: the algorithm's]", show_default=False, rich_help_panel=ROUND)
+    ] = None,
+    warmup: Annotated[
+        str, typer.Option(help="Worked answers to learn the format from, before the first round.", metavar="FILE", rich_help_panel=ROUND)
+    ] = "data/tasks/warmup.jsonl",
+    no_warmup: Annotated[bool, typer.Option("--no-warmup", help="Start from the bare model.", rich_help_panel=ROUND)] = False,
+    eval: Annotated[list[str], typer.Option(help="Task files to measure on.", metavar="FILE", rich_help_panel=GATE)] = HELD_OUT,
+    min_gain: Annotated[float, typer.Option(help="The least gain in pass rate.", rich_help_panel=GATE)] = 0.0,
+    confidence: Annotated[float, typer.Option(help="The least P(gain > 0).", rich_help_panel=GATE)] = 0.9,
+    seed: Seed = 0,
+    model: ModelOption = "starter",
+    as_json: Json = False,
+    q: Quiet = False,
+    workspace: WorkspaceOption = None,
+) -> None:
+    """Run the loop: generate, judge, buffer, train, promote, N rounds.
+
+    In: task files. Out: an adapter a round in data/adapters, and the one that is measurably best behind data/adapters/current. A round
+    goes on from the newest adapter, proven or not; one that is measurably worse is left. Stopped at any moment, the next call finishes
+    the interrupted round first, which counts as one of N. One loop a workspace: a second one exits 75.
+
+    Example: clawctl loop --rounds 3 --groups 16 --samples 8
+    """
+    from clawctl.adapters.promotion import Gate
+    from clawctl.errors import Usage
+    from clawctl.looping.recipe import recipe_in
+    from clawctl.looping.report import progress_rows, table_lines
+    from clawctl.looping.rounds import run, timings
+    from clawctl.looping.stages import TABLE
+    from clawctl.workspace.paths import Workspace
+
+    quiet(q)
+    if rounds and until is not None:
+        raise Usage("--rounds and --until exclude one another")
+    ws = Workspace.find(workspace)
+    recipe = recipe_in(
+        ws,
+        model=model,
+        tasks=located(ctx, "tasks", tasks, ws),
+        held_out=located(ctx, "eval", eval, ws),
+        warmup=None if no_warmup else located(ctx, "warmup", [warmup], ws)[0],
+        groups=groups,
+        samples=samples,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        algorithm=algorithm,
+        training={"lr": lr},
+        gate=Gate(min_gain, confidence, seed=seed),
+        seed=seed,
+    )
+    wanted = {"until": until} if until is not None else {"rounds": rounds or 1}
+    done = []
+    for figures in run(ws, recipe, TABLE, **wanted):
+        done.append(figures)
+    if as_json:
+        print(json.dumps(done))
+    elif not q:
+        ours = {figures["round"] for figures in done}
+        print("\n".join(table_lines([row for row in progress_rows(timings(ws)) if row["round"] in ours])))
