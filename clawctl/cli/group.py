@@ -52,7 +52,7 @@ class LazyGroup(TyperGroup):
         command: Any = typer.main.get_command(inner)
         command.name = name
         command.context_settings = CONTEXT
-        _name_variables(command, f"CLAWCTL_{name}")
+        _prepare(command, f"CLAWCTL_{name}")
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -87,17 +87,21 @@ class LazyGroup(TyperGroup):
                 formatter.write_dl(rows)
 
 
-def _name_variables(command: Any, prefix: str) -> None:
-    """Every option reads CLAWCTL_COMMAND_OPTION, then CLAWCTL_OPTION. One rule, so the help need not repeat it at each."""
+def _prepare(command: Any, prefix: str) -> None:
+    """Every option reads CLAWCTL_COMMAND_OPTION, then CLAWCTL_OPTION: one rule, so the help need not repeat it at each.
+
+    Examples keep their lines (the backspace is Click's mark for that): a broken one could not be copied.
+    """
     from clawctl.workspace.settings import key_of
 
+    command.help = command.help and command.help.replace("\nExample:", "\n\b\nExample:")
     for option in command.params:
         if option.param_type_name == "option" and not option.is_eager:
             key = key_of(option).upper()
             option.envvar = [f"{prefix}_{key}".upper().replace("-", "_"), f"CLAWCTL_{key}"]
         option.show_envvar = False
     for name, inner in getattr(command, "commands", {}).items():
-        _name_variables(inner, f"{prefix}_{name}")
+        _prepare(inner, f"{prefix}_{name}")
 
 
 def _plain(error: Any) -> str:

@@ -69,6 +69,12 @@ def test_h_is_help(clawctl, name):
     assert f"Usage: clawctl {name}" in done.stdout
 
 
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_an_example_can_be_copied(clawctl, line):
+    name = next(n for n, command in {**LEAVES, **TOP}.items() if line in (command.help or ""))
+    assert f"Example: {line}\n" in clawctl(*name.split(), "-h", TERM="dumb", COLUMNS="60").stdout
+
+
 @pytest.fixture(scope="session")
 def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small workspace in which a round has been done, with the files that the examples name."""
