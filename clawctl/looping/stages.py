@@ -156,11 +156,11 @@ def promote(ws: Workspace, recipe: Recipe, state: State) -> Figures:
         return {"decision": None}
     ref = promotion.candidate(ws, state.candidate, base_sha256(recipe.model.file, ws.models))
     word = history.last_word(history.ledger(ws), ref.name, ref.sha256)
-    if word is None:
+    if word and word["kind"] != history.PROMOTION:  # a promotion may have been cut short before the link; standing again tells
+        decision, said = str(word["kind"]), f"{ref.name}: {word['kind']} already, {word.get('reason')}"
+    else:
         outcome = promotion.stand(ws, ref, rates_by(recipe.exam, ws), recipe.gate)
         decision, said = outcome.decision, outcome.sentence()
-    else:
-        decision, said = str(word["kind"]), f"{ref.name}: {word['kind']} already, {word.get('reason')}"
     figures = summary(answers(recipe.exam, ref, ws), seed=recipe.gate.seed)
     return {"candidate": ref.name, "decision": decision, **{key: figures[key] for key in GATED}, "said": said}
 
