@@ -26,7 +26,7 @@ from clawctl.cli.options import (
 from clawctl.cli.run import quiet
 
 SAMPLING, ENGINE = "Sampling", "Model and engine"
-Requantize = StrEnum("Requantize", ["q4_0", "q8_0", "f16"])
+Requantize = StrEnum("Requantize", ["auto", "none", "f16", "q8_0", "q4_0"])
 log = logging.getLogger("clawctl")
 
 
@@ -56,9 +56,8 @@ def command(
     threads: Annotated[int | None, typer.Option(min=1, help="Default: one a core.", show_default=False, rich_help_panel=ENGINE)] = None,
     context: Annotated[int, typer.Option(min=16, help="The most tokens of prompt and answer.", rich_help_panel=ENGINE)] = 4096,
     requantize: Annotated[
-        Requantize | None,
-        typer.Option(help="Use the weights in this format: another policy, perhaps a faster one.", rich_help_panel=ENGINE),
-    ] = None,
+        Requantize, typer.Option(help="Use the weights in this format; auto expands small ones to f16.", rich_help_panel=ENGINE)
+    ] = Requantize("auto"),
     output: Output = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep rows in OUTPUT.part, and go on from there.", rich_help_panel=OUTPUT)
@@ -98,7 +97,7 @@ def command(
     if dry_run:
         log.info("%d tasks x %d answers by %s with %s", intake.drain(), samples, chosen.name, ref.name if ref else "no adapter")
         return
-    options = {"threads": threads, "context": context, "parallel": parallel, "requantize": requantize and requantize.value}
+    options = {"threads": threads, "context": context, "parallel": parallel, "requantize": requantize.value}
     tally = Tally()
     with closing(open_engine(chosen, ref, cache=ws.models if ws else None, **options)) as opened:
         settings = Settings(opened.policy, params, seed, round_, prompt)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from clawctl.engines.chat import ChatTemplate
 from clawctl.engines.llama.native import Weights
 from clawctl.engines.llama.opening import load
+from clawctl.engines.llama.requantize import AUTO
 from clawctl.engines.llama.run import Run
 from clawctl.engines.llama.streams import Streams
 from clawctl.engines.protocol import Reply, Request, SamplingParams
@@ -61,13 +62,14 @@ def open_llama(
     threads: int | None = None,
     context: int = CONTEXT,
     parallel: int = PARALLEL,
-    requantize: str | None = None,
+    requantize: str = AUTO,
     cache: Path | None = None,
 ) -> LlamaEngine:
     """Load a GGUF, and an adapter that was trained on it.
 
     threads: by default one a physical core. context: the most tokens of a prompt and its completion together. parallel: sequences
-    at once. requantize: q4_0, q8_0 or f16, made once and kept in `cache`, a folder that also remembers hashes. Raises ClawctlError for
+    at once. requantize: auto, none, f16, q8_0 or q4_0 (see requantize.py); what is made is kept in `cache`, a folder that also
+    remembers hashes. Raises ClawctlError for
     weights or an adapter that cannot be loaded, and for an adapter of another base model.
     """
     if parallel < 1:

@@ -60,6 +60,29 @@ def extra_buffers(system_info: str, has_amx: bool, override: str | None) -> bool
     return not (has_amx and "AMX_INT8 = 1" in system_info)
 
 
+def file_type(path: Path) -> str | None:
+    """The llama_ftype of a GGUF as its metadata has it, without loading the weights."""
+    native = library()
+    parameters = native.llama_model_default_params()
+    parameters.vocab_only = True
+    model = native.llama_model_load_from_file(os.fsencode(path), parameters)
+    try:
+        return _metadata(model, "general.file_type") if model else None
+    finally:
+        if model:
+            native.llama_model_free(model)
+
+
+def _metadata(model: Any, key: str) -> str | None:
+    native = library()
+    size = native.llama_model_meta_val_str(model, key.encode(), None, 0)
+    if size < 0:
+        return None
+    buffer = ctypes.create_string_buffer(size + 1)
+    native.llama_model_meta_val_str(model, key.encode(), buffer, size + 1)
+    return buffer.value.decode(errors="replace")
+
+
 class Weights:
     """A loaded GGUF and its vocabulary."""
 
@@ -83,13 +106,7 @@ class Weights:
 
     def metadata(self, key: str) -> str | None:
         """A metadata value as text, or None."""
-        native = library()
-        size = native.llama_model_meta_val_str(self.model, key.encode(), None, 0)
-        if size < 0:
-            return None
-        buffer = ctypes.create_string_buffer(size + 1)
-        native.llama_model_meta_val_str(self.model, key.encode(), buffer, size + 1)
-        return buffer.value.decode(errors="replace")
+        return _metadata(self.model, key)
 
     def tokenize(self, text: str) -> list[int]:
         """The token ids of a rendered prompt: its markers become tokens, and exactly one BOS stands first where the model wants one."""
@@ -146,8 +163,8 @@ class Context:
 
     Every sequence has a stream of its own and flash attention is off, because then what a sequence computes does not depend on its
     neighbours, bit by bit: its cells stand in the order of its positions, and each sum runs over them in that order. A unified
-    cache would also make each query attend over the cells of all. One condition remains: a piece of a prompt has two tokens at
-    least, since llama.cpp multiplies single vectors by other code (`Streams.evaluate` sees to it).
+    cache would also make each query attend over the cells of all. One condition remains: a batch has two tokens at least, since
+    llama.cpp multiplies single vectors by other code; Streams sees to it.
     """
 
     def __init__(self, weights: Weights, adapter: Any, *, streams: int, length: int, threads: int) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from clawctl.engines.chat import ChatTemplate
 from clawctl.engines.llama.native import Weights
+from clawctl.engines.llama.requantize import chosen
 from clawctl.errors import ClawctlError
 from clawctl.records.rollout import Policy
 from clawctl.workspace.models import Model, base_sha256
@@ -21,9 +22,7 @@ log = logging.getLogger(__name__)
 ADAPTER_FILE = "adapter.gguf"
 
 
-def load(
-    model: Model, adapter: AdapterRef | None, *, requantize: str | None, cache: Path | None
-) -> tuple[Weights, Any, Policy, ChatTemplate]:
+def load(model: Model, adapter: AdapterRef | None, *, requantize: str, cache: Path | None) -> tuple[Weights, Any, Policy, ChatTemplate]:
     """The weights, the adapter's handle (None without one), the policy's stamp, the chat template."""
     cache = cache or default_cache()
     digest = base_sha256(model.file, cache)
@@ -32,11 +31,7 @@ def load(
             f"adapter {adapter.name} was trained on another base model ({str(adapter.base_sha256)[:12]}), not on {model.name} ({digest[:12]})",
             "name that model with --model, or another adapter",
         )
-    path = model.file
-    if requantize:
-        from clawctl.engines.llama.requantize import requantized
-
-        path = requantized(model.file, requantize, cache / digest)
+    path, format_ = chosen(model.file, requantize, cache / digest)
     weights = Weights(path)
     source = weights.metadata("tokenizer.chat_template")
     template = ChatTemplate(source, weights.text_of(weights.bos), weights.text_of(weights.eos))
@@ -49,8 +44,8 @@ def load(
         "engine_version": version("llama-cpp-python"),
         "chat_template_sha256": template.sha256,
     }
-    if requantize:
-        policy["requantized"] = requantize
+    if format_:
+        policy["requantized"] = format_
     lora = weights.load_adapter(_adapter_file(adapter)) if adapter else None
     return weights, lora, policy, template  # type: ignore[return-value]
 

@@ -1,4 +1,10 @@
-"""Other quantisations of a model, made once and kept: some decode faster on some processors, none is quite the same policy."""
+"""The weights in another format, made once and kept.
+
+Small quantised models are expanded to half precision by default (AUTO). The values stay what they are, to within a rounding of 2**-11;
+what goes is the rounding of activations to 8 bits that llama.cpp multiplies quantised weights with, so the sampling policy comes
+nearer to the one that is trained. And with many sequences at once it is faster: SmolLM2-135M in Q4_1 as shipped against F16, tokens
+a second and core with 32 sequences, 103 : 184 (AVX2), prompts 135 : 312. Large models stay as they are: their speed is that of memory.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +13,53 @@ import logging
 import os
 from pathlib import Path
 
-from clawctl.engines.llama.native import library
+from clawctl.engines.llama.native import file_type, library
 from clawctl.errors import ClawctlError, Usage
 from clawctl.workspace.atomic import publish, sweep, temporary_name
 
 log = logging.getLogger(__name__)
-FILE_TYPES = {"f16": 1, "q4_0": 2, "q8_0": 7}  # llama_ftype
+AUTO, AS_IS = "auto", "none"
+FORMATS = {"f16": 1, "q4_0": 2, "q8_0": 7}  # llama_ftype
+WHOLE = {"0", "1", "32"}  # llama_ftype of F32, F16, BF16, as metadata
+LARGE = 600 << 20  # bytes; a larger quantised file is not expanded
 
 
-def requantized(source: Path, kind: str, folder: Path) -> Path:
-    """The GGUF `source` as `kind`, from `folder` or made now. Its weights are first expanded, so nothing is gained in accuracy."""
-    if kind not in FILE_TYPES:
-        raise Usage(f"--requantize {kind}: unknown", f"known: {', '.join(FILE_TYPES)}")
-    target = folder / f"{source.stem}.{kind}.gguf"
+def chosen(source: Path, wanted: str, folder: Path) -> tuple[Path, str | None]:
+    """The file to load for `--requantize wanted`, and the format's name for the policy's stamp (None: as shipped).
+
+    folder: where other formats are kept. An expansion that was not asked for by name is left out where it cannot be written.
+    """
+    if wanted == AS_IS:
+        return source, None
+    if wanted != AUTO:
+        return requantized(source, wanted, folder), wanted
+    if source.stat().st_size > LARGE or (file_type(source) or "1") in WHOLE:
+        return source, None
+    try:
+        return requantized(source, "f16", folder), "f16"
+    except OSError as error:
+        log.warning("%s: %s; the weights stay as they are", error.filename or folder, error.strerror)
+        return source, None
+
+
+def requantized(source: Path, wanted: str, folder: Path) -> Path:
+    """The GGUF `source` in the format `wanted`, from `folder` or made now."""
+    if wanted not in FORMATS:
+        raise Usage(f"--requantize {wanted}: unknown", f"known: {', '.join([AUTO, AS_IS, *FORMATS])}")
+    target = folder / f"{source.stem}.{wanted}.gguf"
     if target.is_file():
-        log.info("weights requantised to %s: %s", kind, target)
+        log.info("weights: %s", target)
         return target
     folder.mkdir(parents=True, exist_ok=True)
     sweep(folder)
     native = library()
     parameters = native.llama_model_quantize_default_params()
-    parameters.ftype, parameters.allow_requantize = FILE_TYPES[kind], True
-    log.info("requantising %s to %s, once", source.name, kind)
+    parameters.ftype, parameters.allow_requantize = FORMATS[wanted], True
+    log.info("weights: %s as %s, made once: %s", source.name, wanted, target)
     temporary = temporary_name(target)
     try:
         if native.llama_model_quantize(os.fsencode(source), os.fsencode(temporary), ctypes.byref(parameters)):
-            raise ClawctlError(f"{source}: llama.cpp cannot requantise it to {kind}")
+            raise ClawctlError(f"{source}: llama.cpp cannot write it as {wanted} to {folder}", "is there room on the disk?")
         publish(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)

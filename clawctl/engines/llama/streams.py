@@ -11,16 +11,18 @@ if TYPE_CHECKING:
     import numpy as np
 
 ROUND = 256  # llama.cpp pads a stream's cells to this
+FILLER = 1  # the stream that keeps a last sequence company
 
 
 class Streams:
-    """Streams 0..parallel-1 hold sequences; the one after them holds the newest prompt, whose beginning the next one shares.
+    """Streams 0..parallel-1 hold sequences; the last one holds the newest prompt, whose beginning the next one shares.
 
-    The cache is made when the first prompt comes, and made anew, longer, when a prompt needs more than there is.
+    No call has a single token, because those are computed by other code and differ in the last bits (see Context): a prompt leaves
+    two at least to evaluate, and a last sequence gets a filler beside it. The cache is made when the first prompt comes, and made anew, longer, when a prompt needs more than there is.
     """
 
     def __init__(self, weights: Weights, adapter: Any, *, parallel: int, threads: int) -> None:
-        self.parallel = parallel
+        self.parallel, self._prompt_stream = parallel, max(parallel, FILLER + 1)
         self._weights, self._adapter, self._threads = weights, adapter, threads
         self._context: Context | None = None
         self._spent = 0.0
@@ -42,14 +44,13 @@ class Streams:
         """Make room for sequences of `length` tokens; everything in the cache is gone after it."""
         self.close()
         self._context = Context(
-            self._weights, self._adapter, streams=self.parallel + 1, length=-(-length // ROUND) * ROUND, threads=self._threads
+            self._weights, self._adapter, streams=self._prompt_stream + 1, length=-(-length // ROUND) * ROUND, threads=self._threads
         )
 
     def prompt(self, tokens: list[int]) -> np.ndarray:
         """Evaluate a prompt, all but what it shares with the one before; the logits (1, vocabulary) of what comes next."""
         if self._logits is None or tokens != self._prompt:
-            context, stream = self._open(), self.parallel
-            # Two tokens at least are left to evaluate: see Context.
+            context, stream = self._open(), self._prompt_stream
             at = min(_shared(tokens, self._prompt), max(0, len(tokens) - 2))
             self._prompt, self._logits = [], None
             if not context.cut(stream, at):
@@ -68,14 +69,18 @@ class Streams:
 
     def start(self, stream: int) -> None:
         """Let a sequence begin in `stream` behind the newest prompt."""
-        self._open().copy(self.parallel, stream)
+        self._open().copy(self._prompt_stream, stream)
 
     def step(self, tokens: Sequence[int], positions: Sequence[int]) -> np.ndarray:
         """Give the sequences in streams 0..n-1 one token each; the logits (n, vocabulary) of what comes next.
 
         No stream is left out, because llama.cpp computes only neighbours together; a hole would cut the step in two.
         """
-        return self._open().decode(tokens, positions, range(len(tokens)), last_only=False)
+        context, n = self._open(), len(tokens)
+        if n > 1:
+            return context.decode(tokens, positions, range(n), last_only=False)
+        context.cut(FILLER, 0)
+        return context.decode([*tokens, *tokens], [*positions, 0], [0, FILLER], last_only=False)[:1]
 
     def move(self, source: int, target: int) -> None:
         """Move a sequence into a hole."""
@@ -100,8 +105,10 @@ class Streams:
 
 
 def _shared(a: Sequence[int], b: Sequence[int]) -> int:
-    """How many tokens two prompts begin with in common."""
+    """How many tokens two prompts begin with in common. A prompt of one token shares nothing: it was evaluated alone."""
     n = 0
+    if len(b) < 2:
+        return n
     for x, y in zip(a, b, strict=False):
         if x != y:
             break
