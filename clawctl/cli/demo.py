@@ -10,15 +10,16 @@ import typer
 
 from clawctl.cli.options import Json, ModelOption, Quiet, Seed
 from clawctl.cli.run import quiet
+from clawctl.looping.defaults import GROUPS, ROUNDS, SAMPLES
 
 log = logging.getLogger("clawctl.demo")
 
 
 def command(
     directory: Annotated[str, typer.Argument(help="The folder to do it in; made when it is not there.", metavar="[DIR]")] = "demo",
-    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Rounds after the warm-up.")] = 8,
-    groups: Annotated[int, typer.Option(min=1, help="Tasks a round.")] = 16,
-    samples: Annotated[int, typer.Option(min=2, help="Answers a task.")] = 8,
+    rounds: Annotated[int, typer.Option("--rounds", min=0, help="Rounds after the warm-up.")] = ROUNDS,
+    groups: Annotated[int, typer.Option(min=1, help="Tasks a round.")] = GROUPS,
+    samples: Annotated[int, typer.Option(min=2, help="Answers a task.")] = SAMPLES,
     seed: Seed = 0,
     model: ModelOption = "starter",
     as_json: Json = False,

@@ -8,36 +8,45 @@ from typing import Annotated
 
 import typer
 
-from clawctl.cli.options import Json, ModelOption, Quiet, Seed, WorkspaceOption, located
+from clawctl.cli.options import DryRun, Json, ModelOption, Quiet, Seed, WorkspaceOption, located
 from clawctl.cli.run import quiet
+from clawctl.looping.defaults import GROUPS, MAX_TOKENS, SAMPLES, TEMPERATURE
 
-ROUND, GATE = "A round", "The gate"
+ROUND, TRAINING, GATE = "A round", "Training", "The gate"
+THEIRS = "  [default: the algorithm's]"
 TRAIN, HELD_OUT = ["data/tasks/train.jsonl"], ["data/tasks/heldout.jsonl"]
 log = logging.getLogger("clawctl.loop")
 
 
 def command(
     ctx: typer.Context,
-    rounds: Annotated[int | None, typer.Option("--rounds", "-n", min=1, help="So many rounds.  [default: 1]", show_default=False)] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="So many rounds.  [default: 1]", show_default=False)] = None,
     until: Annotated[int | None, typer.Option(min=0, help="Go on until this round is done, counted from the workspace's first.")] = None,
     tasks: Annotated[list[str], typer.Option(help="Task files to sample.", metavar="FILE", rich_help_panel=ROUND)] = TRAIN,
-    groups: Annotated[int, typer.Option(min=1, help="Tasks a round.", rich_help_panel=ROUND)] = 16,
-    samples: Annotated[int, typer.Option(min=2, help="Answers a task.", rich_help_panel=ROUND)] = 8,
-    temperature: Annotated[float, typer.Option(min=0.01, help="How answers are drawn.", rich_help_panel=ROUND)] = 1.0,
-    max_tokens: Annotated[int, typer.Option(min=1, help="The longest answer.", rich_help_panel=ROUND)] = 96,
-    algorithm: Annotated[str, typer.Option(help="How to train on the answers.", rich_help_panel=ROUND)] = "grpo",
-    lr: Annotated[
-        float | None, typer.Option(help="Learning rate.  [default: the algorithm's]", show_default=False, rich_help_panel=ROUND)
-    ] = None,
+    groups: Annotated[int, typer.Option(min=1, help="Tasks a round.", rich_help_panel=ROUND)] = GROUPS,
+    samples: Annotated[int, typer.Option(min=2, help="Answers a task.", rich_help_panel=ROUND)] = SAMPLES,
+    temperature: Annotated[float, typer.Option(min=0.01, help="How answers are drawn.", rich_help_panel=ROUND)] = TEMPERATURE,
+    max_tokens: Annotated[int, typer.Option(min=1, help="The longest answer.", rich_help_panel=ROUND)] = MAX_TOKENS,
+    algorithm: Annotated[str, typer.Option(help="How to train on the answers.", rich_help_panel=TRAINING)] = "grpo",
+    lr: Annotated[float | None, typer.Option(help=f"Learning rate.{THEIRS}", rich_help_panel=TRAINING)] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help=f"Passes over a batch.{THEIRS}", rich_help_panel=TRAINING)] = None,
+    minibatch: Annotated[int | None, typer.Option(min=0, help=f"Groups an optimiser step.{THEIRS}", rich_help_panel=TRAINING)] = None,
+    kl_coef: Annotated[float | None, typer.Option(min=0, help=f"Weight of the KL term.{THEIRS}", rich_help_panel=TRAINING)] = None,
     warmup: Annotated[
-        str, typer.Option(help="Worked answers to learn the format from, before the first round.", metavar="FILE", rich_help_panel=ROUND)
+        str, typer.Option(help="Worked answers to learn the format from, before the first round.", metavar="FILE", rich_help_panel=TRAINING)
     ] = "data/tasks/warmup.jsonl",
-    no_warmup: Annotated[bool, typer.Option("--no-warmup", help="Start from the bare model.", rich_help_panel=ROUND)] = False,
+    no_warmup: Annotated[bool, typer.Option("--no-warmup", help="Start from the bare model.", rich_help_panel=TRAINING)] = False,
+    warmup_lr: Annotated[float | None, typer.Option(help=f"Learning rate of the warm-up.{THEIRS}", rich_help_panel=TRAINING)] = None,
+    warmup_epochs: Annotated[
+        int | None, typer.Option(min=1, help=f"Passes over the worked answers.{THEIRS}", rich_help_panel=TRAINING)
+    ] = None,
+    rank: Annotated[int | None, typer.Option(min=1, help=f"Of the first adapter.{THEIRS}", rich_help_panel=TRAINING)] = None,
     eval: Annotated[list[str], typer.Option(help="Task files to measure on.", metavar="FILE", rich_help_panel=GATE)] = HELD_OUT,
     min_gain: Annotated[float, typer.Option(help="The least gain in pass rate.", rich_help_panel=GATE)] = 0.0,
     confidence: Annotated[float, typer.Option(help="The least P(gain > 0).", rich_help_panel=GATE)] = 0.9,
     seed: Seed = 0,
     model: ModelOption = "starter",
+    dry_run: DryRun = False,
     as_json: Json = False,
     q: Quiet = False,
     workspace: WorkspaceOption = None,
@@ -54,7 +63,7 @@ def command(
     from clawctl.errors import Usage
     from clawctl.looping.recipe import recipe_in
     from clawctl.looping.report import progress_rows, table_lines
-    from clawctl.looping.rounds import run, timings
+    from clawctl.looping.rounds import forecast, run, timings
     from clawctl.looping.stages import TABLE
     from clawctl.workspace.paths import Workspace
 
@@ -73,11 +82,17 @@ def command(
         temperature=temperature,
         max_tokens=max_tokens,
         algorithm=algorithm,
-        training={"lr": lr},
+        settings={"kl_coef": kl_coef},
+        training={"lr": lr, "epochs": epochs, "minibatch": minibatch},
+        warming={"lr": warmup_lr, "epochs": warmup_epochs},
+        rank=rank,
         gate=Gate(min_gain, confidence, seed=seed),
         seed=seed,
     )
     wanted = {"until": until} if until is not None else {"rounds": rounds or 1}
+    if dry_run:
+        print(f"to do: {forecast(ws, recipe, **wanted)}")
+        return
     done = []
     for figures in run(ws, recipe, TABLE, **wanted):
         done.append(figures)

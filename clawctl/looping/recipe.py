@@ -10,6 +10,7 @@ from typing import Any
 from clawctl.adapters.promotion import Gate
 from clawctl.engines import SamplingParams
 from clawctl.evaluation.exam import Exam, greedy_or, questions
+from clawctl.looping.defaults import GROUPS, MAX_TOKENS, SAMPLES, TEMPERATURE
 from clawctl.workspace import models
 from clawctl.workspace.models import Model
 from clawctl.workspace.paths import Workspace
@@ -20,20 +21,23 @@ class Recipe:
     """The settings of a loop.
 
     tasks: what is sampled, `groups` tasks a round, each `sampling`'d `samples` times. exam: what the gate asks.
-    warmup: worked answers for the supervised start, None for no such start. training, warming: options of `training` for the
-    sampled rounds and for the warm-up.
+    warmup: worked answers for the supervised start, None for no such start. settings: of the algorithm. training, warming: learning rate,
+    epochs and the like (training.recipe) of the sampled rounds and of the warm-up; what is None is the algorithm's default. rank: of
+    the first adapter.
     """
 
     model: Model
     tasks: Sequence[Path]
     exam: Exam
     warmup: Path | None = None
-    groups: int = 16
-    samples: int = 8
+    groups: int = GROUPS
+    samples: int = SAMPLES
     sampling: SamplingParams = field(default_factory=SamplingParams)
     algorithm: str = "grpo"
+    settings: dict[str, Any] = field(default_factory=dict)
     training: dict[str, Any] = field(default_factory=dict)
     warming: dict[str, Any] = field(default_factory=dict)
+    rank: int | None = None
     gate: Gate = field(default_factory=Gate)
     seed: int = 0
 
@@ -45,8 +49,8 @@ def recipe_in(
     tasks: Sequence[Path],
     held_out: Sequence[Path],
     warmup: Path | None,
-    temperature: float = 1.0,
-    max_tokens: int = 96,
+    temperature: float = TEMPERATURE,
+    max_tokens: int = MAX_TOKENS,
     seed: int = 0,
     **more: Any,
 ) -> Recipe:

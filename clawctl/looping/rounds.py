@@ -31,15 +31,30 @@ def run(
     """
     with lock(ws.lock_file("loop"), wait=0):
         state = load(ws)
-        if rounds is not None:
-            until = max(state.round, 0) + rounds - (not state.finished and state.round != WARMUP)
+        until = _last(state, rounds, until)
         while True:
             if state.finished:
                 state = _next(ws, recipe, state)
-                if state.round > (until or 0):
+                if state.round > until:
                     return
                 save(ws, state)
             yield _round(ws, recipe, state, stages)
+
+
+def forecast(ws: Workspace, recipe: Recipe, *, rounds: int | None = None, until: int | None = None) -> str:
+    """What `run` would do now, in a sentence."""
+    state = load(ws)
+    last, said = _last(state, rounds, until), []
+    if not state.finished:
+        said.append(f"finish {title(state.round)} from {next(name for name in STAGES if name not in state.done)}")
+        state = State(round=state.round, done=list(STAGES))
+    upcoming = _next(ws, recipe, state).round
+    if upcoming == WARMUP:
+        said.append("warm up")
+        upcoming = 1
+    if upcoming <= last:
+        said.append(f"run round {upcoming} to {last}: {recipe.groups} tasks x {recipe.samples} answers each")
+    return ", then ".join(said) or "nothing"
 
 
 def timings(ws: Workspace) -> Ledger:
@@ -50,6 +65,13 @@ def timings(ws: Workspace) -> Ledger:
 def title(round_: int) -> str:
     """What a round is called in front of people."""
     return "warm-up" if round_ == WARMUP else f"round {round_}"
+
+
+def _last(state: State, rounds: int | None, until: int | None) -> int:
+    """The round after which to stop. An interrupted round is one of `rounds`, the warm-up is not."""
+    if rounds is None:
+        return until or 0
+    return max(state.round, 0) + rounds - (not state.finished and state.round != WARMUP)
 
 
 def _next(ws: Workspace, recipe: Recipe, state: State) -> State:

@@ -142,10 +142,17 @@ def order(ws: Workspace, recipe: Recipe, state: State) -> Order:
     if state.batch is None:
         if recipe.warmup is None:
             raise Usage("the warm-up was interrupted, and its worked answers are gone", "--warmup FILE names them")
-        return Order(Inputs([recipe.warmup], []), make("sft", {}, seed=recipe.seed, **recipe.warming), recipe.model, None, resume=stopped)
+        how = make("sft", {}, seed=recipe.seed, lora=adapter_config(None, recipe.rank, None, None), **recipe.warming)
+        return Order(Inputs([recipe.warmup], []), how, recipe.model, None, resume=stopped)
     start = versions.resolve(ws, state.adapter or versions.NONE)
     path = batches.path_of(ws, state.batch)
-    how = make(recipe.algorithm, {}, seed=recipe.seed, lora=adapter_config(start, None, None, None), **recipe.training)
+    how = make(
+        recipe.algorithm,
+        recipe.settings,
+        seed=recipe.seed,
+        lora=adapter_config(start, None if start else recipe.rank, None, None),
+        **recipe.training,
+    )
     strange = any((row.get("policy") or {}).get("adapter_sha256") != (start and start.sha256) for row in Reader([path], "rollout"))
     return Order(Inputs([path], [state.batch]), how, recipe.model, start, off_policy=strange, resume=stopped)
 

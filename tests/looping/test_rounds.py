@@ -11,7 +11,7 @@ import pytest
 from clawctl.errors import Busy
 from clawctl.evaluation.exam import Exam
 from clawctl.looping.recipe import Recipe
-from clawctl.looping.rounds import run, timings
+from clawctl.looping.rounds import forecast, run, timings
 from clawctl.looping.state import STAGES, load
 from clawctl.workspace.locks import lock
 from clawctl.workspace.models import Model
@@ -77,6 +77,16 @@ def test_an_interrupted_round_is_one_of_those_asked_for(ws, recipe):
         list(run(ws, recipe, table(calls, "3 train"), rounds=1))
     list(run(ws, recipe, table(calls), rounds=2))
     assert calls[len(WHOLE) :] == [f"{r} {s}" for r in (3, 4) for s in ROUND]
+
+
+def test_a_forecast_says_what_would_be_done(ws, recipe):
+    assert forecast(ws, recipe, rounds=2) == "warm up, then run round 1 to 2: 16 tasks x 8 answers each"
+    with pytest.raises(Stopped):
+        list(run(ws, recipe, table([], "1 train"), rounds=2))
+    assert forecast(ws, recipe, rounds=1) == "finish round 1 from train"
+    assert forecast(ws, recipe, until=3) == "finish round 1 from train, then run round 2 to 3: 16 tasks x 8 answers each"
+    list(run(ws, recipe, table([]), until=1))
+    assert forecast(ws, recipe, until=1) == "nothing"
 
 
 def test_until_a_round_that_is_done_does_nothing(ws, recipe):
