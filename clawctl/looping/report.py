@@ -38,12 +38,12 @@ def seconds_by_stage(rows: Iterable[Entry]) -> dict[str, float]:
 
 def table_lines(rows: list[Entry]) -> list[str]:
     """The rows for people, then a line on the time."""
-    lines = [f"{'':<12} {'adapter':<8} {'pass':>6} {'format':>7}  {"gate":<18} {"seconds"':>7}"]
+    lines = [f"{'':<12} {'adapter':<8} {'pass':>6} {'format':>7}  {'gate':<18} {'seconds':>7}"]
     for row in rows:
         seconds = sum(row["seconds"].values())
         lines.append(
             f"{_name(row['round']):<12} {row['version'] or '-':<8} {rate(row.get('pass_rate')):>6} {rate(row.get('format_rate')):>7}  "
-            f"{row["decision"] or "-":<18} {seconds:>7.0f}"
+            f"{row['decision'] or '-':<18} {seconds:>7.0f}"
         )
     spent = seconds_by_stage(rows)
     parts = ", ".join(f"{stage} {seconds:.0f} s" for stage, seconds in spent.items() if seconds >= 0.5)
