@@ -19,8 +19,8 @@ from itertools import pairwise
 TAG = re.compile(r"<[ \t]*(/?)[ \t]*(step|answer)[ \t]*(?:(?:n|no|id|number)?[ \t]*=?[ \t]*[\"']?\d+[\"']?[.:]?)?[ \t]*>", re.IGNORECASE)
 NUMBER = re.compile(r"\s*(?:\*\*)?(?:step[ \t]*)?(\d+)[ \t]*[.):](?:\*\*)?(?!\d)[ \t]*", re.IGNORECASE)
 NUMBERED_LINE = re.compile(r"^[ \t]*(?:\*\*)?(?:step[ \t]*)?(\d+)[ \t]*[.):](?:\*\*)?(?!\d)[ \t]*(?=\S)", re.IGNORECASE | re.MULTILINE)
-STRICT_STEP = re.compile(r"\s*<step>(\d+)\. ([^\s<](?:[^<]|<(?!/?(?:step|answer)>))*)</step>")
-STRICT_ANSWER = re.compile(r"\s*<answer>((?:[^<]|<(?!/?(?:step|answer)>))*)</answer>\s*\Z")
+STRICT_STEP = re.compile(r"\s*<step>(\d+)\. (?=\S)(?:[^<]|<(?!/?(?:step|answer)>))+</step>")
+STRICT_ANSWER = re.compile(r"\s*<answer>(?:[^<]|<(?!/?(?:step|answer)>))*</answer>\s*\Z")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ def parse(text: str) -> Parsed:
     if not tagged:
         steps = list(_numbered_lines(text))
     answer = answers[0] if answers and all(a == answers[0] for a in answers) else None
-    return Parsed(steps, answer, _is_strict(text))
+    # A bent tag inside a step is caught by the tolerant reading.
+    strict = answer is not None and 0 < len(steps) == _strict_steps(text)
+    return Parsed(steps, answer, strict)
 
 
 def format_solution(steps: Sequence[str], answer: str) -> str:
@@ -116,15 +118,15 @@ def _numbered_lines(text: str) -> Iterator[StepSpan]:
         yield StepSpan(text[mark.end() : end], mark.start(), end)
 
 
-def _is_strict(text: str) -> bool:
+def _strict_steps(text: str) -> int:
+    """How many steps the text has if it is exactly the format, else 0."""
     at = number = 0
     while step := STRICT_STEP.match(text, at):
         number += 1
         if step[1] != str(number):
-            return False
+            return 0
         at = step.end()
-    answer = STRICT_ANSWER.match(text, at) if number else None
-    return bool(answer and answer[1].strip())
+    return number if STRICT_ANSWER.match(text, at) else 0
 
 
 def _rstripped(text: str, start: int, end: int) -> int:
