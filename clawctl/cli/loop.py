@@ -57,7 +57,7 @@ def command(
     goes on from the newest adapter, proven or not; one that is measurably worse is left. Stopped at any moment, the next call finishes
     the interrupted round first, which counts as one of N. One loop a workspace: a second one exits 75.
 
-    Example: clawctl loop --rounds 3 --groups 16 --samples 8
+    Example: clawctl loop --rounds 3
     """
     from clawctl.adapters.promotion import Gate
     from clawctl.errors import Usage
