@@ -16,7 +16,8 @@ from clawctl.cli.run import leave_quietly
 from clawctl.errors import Usage
 
 ARGUMENTS = "clawctl.arguments"  # key of ctx.meta
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+HELP = {"-h", "--help"}
+CONTEXT = {"help_option_names": sorted(HELP), "max_content_width": 110}
 
 
 class Entry(NamedTuple):
@@ -60,7 +61,7 @@ class LazyGroup(TyperGroup):
         if name is None:
             return name, None, rest
         command = self.load(name)
-        if not ctx.resilient_parsing:  # completion must not read settings
+        if not ctx.resilient_parsing and not HELP & {*rest}:  # neither completion nor help may fail on settings
             from clawctl.workspace.settings import defaults_for
 
             ctx.default_map = {name: defaults_for(name, command, rest, self.entries, self.load)}

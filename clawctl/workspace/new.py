@@ -8,10 +8,10 @@ from pathlib import Path
 
 from clawctl.errors import Usage
 from clawctl.workspace.atomic import write_atomic
-from clawctl.workspace.bundled import PACKAGE, bundled
+from clawctl.workspace.bundled import PACKAGE, Bundle, bundled
 from clawctl.workspace.paths import SETTINGS_FILE, Workspace
 
-FOLDERS = {"workflows": "workflows", "patterns": "patterns", "data/tasks": "tasks"}  # in the workspace <- bundled
+FOLDERS: dict[str, Bundle] = {"workflows": "workflows", "patterns": "patterns", "data/tasks": "tasks"}  # in the workspace <- bundled
 EMPTY = ("workflows", "patterns", "memory/items")
 OWNED = ("data", "workflows", "patterns", "memory", "projects")  # a workspace within these would be mistaken for their content
 

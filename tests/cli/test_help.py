@@ -36,7 +36,10 @@ group_size = 2
 limit = 4
 
 [loop]
-rounds = 1
+groups = 2
+samples = 2
+
+[demo]
 groups = 2
 samples = 2
 """
@@ -82,6 +85,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "clawctl.toml").write_text(SMALL)
     for file in (root / "data/tasks").glob("*.jsonl"):
         file.write_text("".join(file.read_text().splitlines(keepends=True)[:8]))
+    shutil.copytree(root / "data/tasks", root / "demo/data/tasks")  # the demo completes what is there
     shell("clawctl train --algorithm sft data/tasks/warmup.jsonl --epochs 1 --from none", root)
     shell("clawctl promote latest --eval data/tasks/heldout.jsonl --force", root)
     shell("clawctl generate data/tasks/train.jsonl -o rollouts.jsonl && clawctl judge rollouts.jsonl -o scored.jsonl", root)

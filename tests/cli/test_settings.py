@@ -92,6 +92,11 @@ def test_what_is_no_toml_is_told(clawctl, agent):
     assert (done.returncode, "line 1" in done.stderr) == (2, True)
 
 
+def test_help_works_whatever_the_settings_are(clawctl, agent):
+    agent.settings.write_text("[generate\n")
+    assert clawctl("generate", "-h", cwd=agent.root).returncode == 0
+
+
 def test_a_slip_gets_a_suggestion(clawctl, agent):
     agent.settings.write_text("[tasks.make]\nheld-out = 3\n")
     assert "hint: did you mean heldout?" in clawctl("config", cwd=agent.root).stderr
