@@ -16,7 +16,7 @@ from clawctl.workspace.locks import lock
 
 VERSION = 1
 WAIT = 120.0  # seconds for another writer's transaction
-CACHE = 64  # MiB
+CACHE = 32  # MiB
 SCHEMA = f"""
 create table policies (policy integer primary key, key text not null unique, base text);
 create table groups (g integer primary key, name text not null unique, policy integer not null, members integer not null default 0,
