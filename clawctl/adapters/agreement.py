@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import torch
 
 LEAST = 1e-3  # nats; an unquantised base has hardly a gap, and a multiple of nothing would refuse rounding errors
-TOKENS = 192  # of each sequence
+TOKENS = 160  # of each sequence
 Logits = Callable[[list[int]], "torch.Tensor"]
 
 

@@ -1,11 +1,13 @@
 """Attention over a pack's tree, without a dense mask: each segment attends to the segments above it and to itself.
 
 The work is that of the visible pairs only; a dense block mask over N tokens costs N * N, which passes the rest of the model at a few
-thousand. Registered with transformers as an attention implementation, so any of its decoders can use it.
+thousand. Segments of like size go into one call, so that a layer costs a handful of calls however many answers a pack holds.
+Registered with transformers as an attention implementation, so any of its decoders can use it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -15,7 +17,7 @@ from clawctl.errors import ClawctlError
 from clawctl.training.packing import Pack
 
 NAME = "clawctl_tree"
-Span = tuple[int, int]
+PADDED = 1.5  # how many times the work of its segments a call may be, for the sake of fewer calls
 
 
 def register() -> str:
@@ -26,29 +28,57 @@ def register() -> str:
     return NAME
 
 
-class Plan:
-    """A pack's tree as calls: the spans above, and the sibling spans that look up at them. Masks are kept, one a shape."""
+class Call:
+    """n segments attended together. All index tensors speak of the pack's tokens.
 
-    def __init__(self, made: Pack) -> None:
-        self.calls: list[tuple[list[Span], list[Span]]] = []
-        self.masks: dict[tuple[int, int, int | None], torch.Tensor] = {}
-        branched = {i for branch in made.branches for i in branch}
-        alone = [[i] for i in range(len(made.segments)) if i not in branched]
-        for siblings in alone + made.branches:
-            self.calls.append((_above(made, siblings[0]), [(made.segments[i].start, made.segments[i].end) for i in siblings]))
+    queries [n * own], keys [n * (above + own)]: padded with the segment's last token, which nobody sees. slots: the places in `queries` that are not
+    padding, tokens: the tokens at those places.
+    """
 
-    def mask(self, above: int, own: int, window: int | None, repeat: int, like: torch.Tensor) -> torch.Tensor:
-        """Additive mask [repeat * own, above + own]; the queries are the last `own` of the keys. `window`: how far back they see."""
-        key = (above, own, window)
-        if key not in self.masks:
-            query = torch.arange(above, above + own)[:, None]
-            keys = torch.arange(above + own)[None, :]
-            visible = keys <= query
+    def __init__(self, chains: Sequence[tuple[list[int], list[int]]], device: Any) -> None:
+        self.above = [len(above) for above, _ in chains]
+        self.own = [len(own) for _, own in chains]
+        longest, most = max(self.own), max(a + o for a, o in zip(self.above, self.own, strict=True))
+        self.shape = len(chains), longest, most
+        queries, keys, slots, tokens = [], [], [], []
+        for i, (above, own) in enumerate(chains):
+            queries += own + own[-1:] * (longest - len(own))
+            keys += above + own + own[-1:] * (most - len(above) - len(own))
+            slots += range(i * longest, i * longest + len(own))
+            tokens += own
+        self.queries, self.keys, self.slots, self.tokens = (torch.tensor(x, device=device) for x in (queries, keys, slots, tokens))
+        self._masks: dict[tuple[int | None, int], torch.Tensor] = {}
+
+    def mask(self, window: int | None, repeat: int, like: torch.Tensor) -> torch.Tensor:
+        """Additive mask [n, 1, repeat * own, above + own]. `window`: how many positions back a query sees, itself included."""
+        if (window, repeat) not in self._masks:
+            n, own, most = self.shape
+            above = torch.tensor(self.above)[:, None, None]
+            real = torch.tensor([a + o for a, o in zip(self.above, self.own, strict=True)])[:, None, None]
+            query, key = above + torch.arange(own)[None, :, None], torch.arange(most)[None, None, :]
+            visible = (key <= query) & (key < real)
             if window is not None:
-                visible &= query - keys < window
-            mask = torch.zeros(own, above + own).masked_fill_(~visible, float("-inf"))
-            self.masks[key] = mask.repeat(repeat, 1).to(like)
-        return self.masks[key]
+                # A padded query may have left its window's last real key behind: it must still see something.
+                visible &= (query - key < window) | (query >= real)
+            mask = torch.zeros(n, own, most).masked_fill_(~visible, float("-inf"))
+            self._masks[window, repeat] = mask.repeat(1, repeat, 1)[:, None].to(like)
+        return self._masks[window, repeat]
+
+
+class Plan:
+    """The calls of a pack."""
+
+    def __init__(self, made: Pack, device: Any = None) -> None:
+        chains = []
+        for segment in made.segments:
+            above: list[int] = []
+            parent = segment.parent
+            while parent >= 0:
+                up = made.segments[parent]
+                above = [*range(up.start, up.end), *above]
+                parent = up.parent
+            chains.append((above, list(range(segment.start, segment.end))))
+        self.calls = [Call(bucket, device) for bucket in _buckets(chains)]
 
 
 def attend(
@@ -67,78 +97,71 @@ def attend(
     """query [1, heads, N, d], key and value [1, kv heads, N, d] -> [1, N, heads, d], as transformers asks of an implementation."""
     if plan is None or softcap is not None or attention_mask is not None:
         raise ClawctlError("this model's attention has a part that training here does not know")
-    return _Tree.apply(query[0], key[0], value[0], plan, scaling, sliding_window)[None], None
+    # Rotary positions are float32; values come straight from a projection, in the type that the base is held in.
+    q, k, v = (x[0].transpose(0, 1).to(value.dtype) for x in (query, key, value))
+    return _Tree.apply(q, k, v, plan, scaling, sliding_window)[None], None
 
 
 class _Tree(torch.autograd.Function):
-    """The calls of a plan, each with a small graph of its own.
-
-    Slices of one big tensor would each get a gradient as big as the tensor; here every call's gradient is added where it belongs.
-    """
+    """q [N, heads, d], k and v [N, kv heads, d] -> [N, heads, d]. Each call has a small graph of its own, and its gradients are added where its
+    tokens stand; slices of the big tensors would each cost a gradient as big as the tensor."""
 
     @staticmethod
     def forward(
         ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, plan: Plan, scale: float | None, window: int | None
     ) -> torch.Tensor:
-        ctx.plan, ctx.graphs = plan, []
-        ctx.like = q, k
-        out = q.new_empty(q.shape[1], q.shape[0], q.shape[2])
-        for above, spans in plan.calls:
-            blocks = [_blocks(q, [], spans), _blocks(k, above, spans), _blocks(v, above, spans)]
+        ctx.plan, ctx.graphs, ctx.shapes = plan, [], (q.shape, k.shape)
+        q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
+        out = torch.empty_like(q)
+        for call in plan.calls:
+            n, own, most = call.shape
+            blocks = [x.index_select(0, at).view(n, -1, *x.shape[1:]) for x, at in ((q, call.queries), (k, call.keys), (v, call.keys))]
             with torch.set_grad_enabled(any(ctx.needs_input_grad)):
-                seen = _one_call(*(block.requires_grad_(torch.is_grad_enabled()) for block in blocks), plan, scale, window)
-            if seen.requires_grad:
-                ctx.graphs.append((blocks, seen))
-            for i, (start, end) in enumerate(spans):
-                out[start:end] = seen.detach()[i, :, : end - start].transpose(0, 1)
+                bq, bk, bv = (block.requires_grad_(torch.is_grad_enabled()) for block in blocks)
+                seen = _one_call(bq, bk, bv, call, scale, window)
+            ctx.graphs.append((blocks, seen))
+            out.index_copy_(0, call.tokens, seen.detach().reshape(n * own, *q.shape[1:]).index_select(0, call.slots))
         return out
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor) -> Any:
-        q, k = ctx.like
-        to_q, to_k, to_v = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(k)
-        for (above, spans), (blocks, seen) in zip(ctx.plan.calls, ctx.graphs, strict=True):
-            inward = _blocks(grads[0].transpose(0, 1), [], spans)
-            for total, part in zip((to_q, to_k, to_v), torch.autograd.grad(seen, blocks, inward), strict=True):
-                at = 0
-                for start, end in [] if total is to_q else above:
-                    total[:, start:end] += part[:, :, at : at + end - start].sum(0)
-                    at += end - start
-                for i, (start, end) in enumerate(spans):
-                    total[:, start:end] += part[i, :, at : at + end - start]
+        to_q, to_k, to_v = (grads[0].new_zeros(ctx.shapes[i]) for i in (0, 1, 1))
+        for call, (blocks, seen) in zip(ctx.plan.calls, ctx.graphs, strict=True):
+            n, own, _ = call.shape
+            inward = grads[0].new_zeros(n * own, *ctx.shapes[0][1:])
+            inward.index_copy_(0, call.slots, grads[0].index_select(0, call.tokens))
+            of_q, of_k, of_v = torch.autograd.grad(seen, blocks, inward.view_as(seen))
+            to_q.index_copy_(0, call.tokens, of_q.flatten(0, 1).index_select(0, call.slots))
+            to_k.index_add_(0, call.keys, of_k.flatten(0, 1))
+            to_v.index_add_(0, call.keys, of_v.flatten(0, 1))
         ctx.graphs = None
         return to_q, to_k, to_v, None, None, None
 
 
-def _one_call(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, plan: Plan, scale: float | None, window: int | None) -> torch.Tensor:
-    """q [n, heads, own, d], k and v [n, kv heads, above + own, d] -> [n, heads, own, d]."""
-    n, heads, own, size = q.shape
-    repeat = heads // k.shape[1]
-    mask = plan.mask(k.shape[2] - own, own, window, repeat, q)
+def _one_call(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, call: Call, scale: float | None, window: int | None) -> torch.Tensor:
+    """q [n, own, heads, d], k and v [n, most, kv heads, d] -> [n, own, heads, d]."""
+    n, own, heads, size = q.shape
+    kv_heads = k.shape[2]
+    repeat = heads // kv_heads
     # The query heads that share a key head stand below one another: no copy of the keys, one mask.
-    seen = scaled_dot_product_attention(q.reshape(n, k.shape[1], repeat * own, size), k, v, attn_mask=mask, scale=scale)
-    return seen.reshape(n, heads, own, size)
+    stacked = q.view(n, own, kv_heads, repeat, size).permute(0, 2, 3, 1, 4).reshape(n, kv_heads, repeat * own, size)
+    mask = call.mask(window, repeat, q)
+    seen = scaled_dot_product_attention(stacked, k.transpose(1, 2), v.transpose(1, 2), attn_mask=mask, scale=scale)
+    return seen.view(n, kv_heads, repeat, own, size).permute(0, 3, 1, 2, 4).reshape(n, own, heads, size)
 
 
-def _blocks(x: torch.Tensor, above: list[Span], spans: list[Span]) -> torch.Tensor:
-    """[heads, N, d] -> [n, heads, above + longest, d]: what is above before each span, zeros after the shorter ones.
-
-    A zero key stands after every query that is used, so the causal mask hides it.
-    """
-    length = sum(end - start for start, end in above)
-    longest = max(end - start for start, end in spans)
-    made = x.new_zeros(len(spans), x.shape[0], length + longest, x.shape[2])
-    at = 0
-    for start, end in above:
-        made[:, :, at : at + end - start] = x[:, start:end]
-        at += end - start
-    for i, (start, end) in enumerate(spans):
-        made[i, :, at : at + end - start] = x[:, start:end]
-    return made
-
-
-def _above(made: Pack, i: int) -> list[Span]:
-    spans = []
-    while (i := made.segments[i].parent) >= 0:
-        spans.append((made.segments[i].start, made.segments[i].end))
-    return spans[::-1]
+def _buckets(chains: Sequence[tuple[list[int], list[int]]]) -> Iterator[list[tuple[list[int], list[int]]]]:
+    """Chains sorted by size and cut where padding would cost more than a call saves."""
+    bucket: list[tuple[list[int], list[int]]] = []
+    work = 0
+    for chain in sorted(chains, key=lambda c: (len(c[0]) > 0, len(c[1]), len(c[0]))):
+        size = len(chain[1]) * (len(chain[0]) + len(chain[1]))
+        longest = max(len(own) for _, own in [*bucket, chain])
+        most = max(len(above) + len(own) for above, own in [*bucket, chain])
+        if bucket and (len(bucket) + 1) * longest * most > PADDED * (work + size):
+            yield bucket
+            bucket, work = [], 0
+        bucket.append(chain)
+        work += size
+    if bucket:
+        yield bucket

@@ -5,8 +5,10 @@ So that sampler and trainer hold the same weights, quantisation error included. 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,6 +89,7 @@ def _dequantise(path: Path, folder: Path) -> None:
         state[name] = torch.tensor(weights)
     with _as_cached(folder) as into:
         save_file(state, into / WEIGHTS, metadata={"format": "pt"})
+        (into / WEIGHTS).chmod(0o644)  # safetensors makes it its owner's alone
         (into / "config.json").write_text(json.dumps(config, indent=2))
         if "rope_freqs.weight" in file.tensors:
             (into / FACTORS).write_text(json.dumps([float(x) for x in file.tensor("rope_freqs.weight")]))
@@ -113,17 +116,12 @@ def _names(config: dict[str, Any], file: GGUFFile) -> dict[str, str]:
     return found
 
 
-def _as_cached(folder: Path) -> Any:
+@contextlib.contextmanager
+def _as_cached(folder: Path) -> Iterator[Path]:
     """`new_folder`, content with another process having made the same folder first."""
-    import contextlib
-
-    @contextlib.contextmanager
-    def made() -> Any:
-        try:
-            with new_folder(folder) as into:
-                yield into
-        except OSError:
-            if not (folder / WEIGHTS).is_file():
-                raise
-
-    return made()
+    try:
+        with new_folder(folder) as into:
+            yield into
+    except OSError:
+        if not (folder / WEIGHTS).is_file():
+            raise

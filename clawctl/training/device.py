@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import time
 from dataclasses import dataclass
 
@@ -45,6 +47,19 @@ def choose(device: str = "auto", dtype: str = "auto") -> Placement:
     best = "bfloat16" if speeds["bfloat16"] > WIN * speeds["float32"] else "float32"
     measured = ", ".join(f"{name} {speed:.0f} GFLOP/s" for name, speed in speeds.items())
     return Placement(where, types[best], f"measured here: {measured}")
+
+
+def keep_memory() -> None:
+    """Let malloc keep what a step frees for the next one: a tenth of the time on a CPU is the kernel clearing the same pages again.
+
+    glibc hands out large blocks by mmap and gives them back at once; elsewhere this does nothing.
+    """
+    trim_threshold, top_pad, mmap_max = -1, -2, -4  # M_* of malloc.h
+    with contextlib.suppress(OSError, AttributeError):
+        libc = ctypes.CDLL(None)
+        libc.mallopt(mmap_max, 0)
+        libc.mallopt(trim_threshold, 2**30)
+        libc.mallopt(top_pad, 2**26)
 
 
 def _speed(dtype: torch.dtype, n: int = 512) -> float:

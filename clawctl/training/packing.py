@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-MULTIPLE = 1  # completions are right-padded within a group only, by the attention
-
 
 @dataclass
 class Row:
@@ -43,7 +41,6 @@ class Pack:
     tokens: list[int] = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
-    branches: list[list[int]] = field(default_factory=list)  # sibling completions, attended in one call
     sources: list[int] = field(default_factory=list)
     targets: list[int] = field(default_factory=list)
     members: list[Row] = field(default_factory=list)
@@ -87,21 +84,18 @@ def _build(groups: Sequence[Sequence[Row]]) -> Pack:
     root = _add(made, groups[0][0].prompt[:shared], -1, 0) if shared else -1
     for group in groups:
         stem = _add(made, group[0].prompt[shared:], root, shared)
-        branch = []
         for row in group:
             begin = len(made.sources)
             # The last token predicts nothing that is trained on, so it is never evaluated.
             at = len(made.tokens)
             if len(row.completion) > 1:
-                branch.append(_add(made, row.completion[:-1], stem, len(row.prompt)))
+                _add(made, row.completion[:-1], stem, len(row.prompt))
             for t, (token, trained) in enumerate(zip(row.completion, row.mask, strict=True)):
                 if trained:
                     made.sources.append(made.segments[stem].end - 1 if t == 0 else at + t - 1)
                     made.targets.append(token)
             made.members.append(row)
             made.spans.append((begin, len(made.sources)))
-        if branch:
-            made.branches.append(branch)
     return made
 
 

@@ -48,7 +48,7 @@ class Policy:
             input_ids=torch.tensor([pack.tokens], device=device),
             position_ids=torch.tensor([pack.positions], device=device),
             use_cache=False,
-            plan=attention.Plan(pack),
+            plan=attention.Plan(pack, device),
         ).last_hidden_state[0]
         return states.index_select(0, torch.tensor(pack.sources, device=device))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from clawctl.training.trainer import Trainer
 
 log = logging.getLogger(__name__)
-SEQUENCES = 3
+SEQUENCES = 2
 
 
 def publish(ws: Workspace, order: Order, trainer: Trainer, sampled: Sampled, run: Any, placement: Any) -> AdapterRef:
@@ -59,9 +59,10 @@ def publish(ws: Workspace, order: Order, trainer: Trainer, sampled: Sampled, run
 
 def _write_weights(into: Path, policy: Any, state: dict[str, Any]) -> Path:
     """PEFT's two files and, for a GGUF base, llama.cpp's; the one whose hash names the adapter."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
-    save_file(state, into / versions.WEIGHTS, metadata={"format": "pt"})
+    # Not save_file: it makes the file readable by its owner alone.
+    (into / versions.WEIGHTS).write_bytes(save(state, metadata={"format": "pt"}))
     (into / "adapter_config.json").write_text(lora_config.to_json(policy.config, policy.base.name) + "\n")
     if policy.base.gguf is None:
         log.warning("no %s: the base is a Hugging Face folder", versions.GGUF)

@@ -198,6 +198,7 @@ def _trainer(ws: Workspace, order: Order, sampled: Sampled) -> tuple[Trainer, An
     from clawctl.workspace.machine import cores
 
     torch.set_num_threads(order.threads or cores())
+    device.keep_memory()
     placement = device.choose(order.device, order.dtype)
     log.info("training on %s (%s)", placement.name, placement.reason)
     policy = Policy(base.prepare(order.model, ws.models), order.recipe.lora, placement)

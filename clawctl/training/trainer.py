@@ -123,11 +123,15 @@ class Trainer:
         """Before the first update: what later steps compare with. The first step's own rows give theirs in passing."""
         if self.done == 0 and len(self.steps) > 1:
             own = {s.row.index for s in active}
-            later = {s.row.index: s for step in self.steps for s in step if self.kl or s.advantage}
+            later = {s.row.index: s for step in self.steps for s in step if self._needs_start(s)}
             self.start |= self.evaluate([s for i, s in later.items() if i not in own])
         if self.kl and self.ref_is_base and (missing := [s for s in active if s.row.index not in self.base]):
             with self.policy.without_adapter():
                 self.base |= self.evaluate(missing)
+
+    def _needs_start(self, sample: Sample) -> bool:
+        """Whether the policy before the first update is asked about this row: by the KL term, or by a ratio that the sampler cannot give."""
+        return self.kl or (bool(sample.advantage) and not (self.sampled_old and sample.rollout_logprobs is not None))
 
     def _backward(self, samples: Sequence[Sample], active: Sequence[Sample], tally: _Tally) -> int:
         """Add the step's gradient to the adapter; the number of tokens evaluated."""
@@ -164,9 +168,9 @@ class Trainer:
         return loss
 
     def _known(self, values: Known, members: Sequence[tuple[Sample, int]], otherwise: torch.Tensor) -> torch.Tensor:
-        if not values:
-            return otherwise
-        return torch.cat([values[s.row.index] for s, _ in members]).to(otherwise)
+        """The rows' `values`, or `otherwise` for a row that was not asked about (`_needs_start`)."""
+        parts = otherwise.split([n for _, n in members])
+        return torch.cat([values.get(s.row.index, part).to(part) for (s, _), part in zip(members, parts, strict=True)])
 
     def _sampled(self, members: Sequence[tuple[Sample, int]], otherwise: torch.Tensor) -> torch.Tensor:
         parts = otherwise.split([n for _, n in members])
