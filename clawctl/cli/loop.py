@@ -10,7 +10,7 @@ import typer
 
 from clawctl.cli.options import DryRun, Json, ModelOption, Quiet, Seed, WorkspaceOption, located
 from clawctl.cli.run import quiet
-from clawctl.looping.defaults import GROUPS, MAX_TOKENS, SAMPLES, TEMPERATURE
+from clawctl.looping.defaults import GROUPS, KL_COEF, LR, MAX_TOKENS, MINIBATCH, SAMPLES, TEMPERATURE, WARMUP_EPOCHS, WARMUP_LR
 
 ROUND, TRAINING, GATE = "A round", "Training", "The gate"
 THEIRS = "  [default: the algorithm's]"
@@ -28,18 +28,16 @@ def command(
     temperature: Annotated[float, typer.Option(min=0.01, help="How answers are drawn.", rich_help_panel=ROUND)] = TEMPERATURE,
     max_tokens: Annotated[int, typer.Option(min=1, help="The longest answer.", rich_help_panel=ROUND)] = MAX_TOKENS,
     algorithm: Annotated[str, typer.Option(help="How to train on the answers.", rich_help_panel=TRAINING)] = "grpo",
-    lr: Annotated[float | None, typer.Option(help=f"Learning rate.{THEIRS}", rich_help_panel=TRAINING)] = None,
+    lr: Annotated[float, typer.Option(help="Learning rate.", rich_help_panel=TRAINING)] = LR,
     epochs: Annotated[int | None, typer.Option(min=1, help=f"Passes over a batch.{THEIRS}", rich_help_panel=TRAINING)] = None,
-    minibatch: Annotated[int | None, typer.Option(min=0, help=f"Groups an optimiser step.{THEIRS}", rich_help_panel=TRAINING)] = None,
-    kl_coef: Annotated[float | None, typer.Option(min=0, help=f"Weight of the KL term.{THEIRS}", rich_help_panel=TRAINING)] = None,
+    minibatch: Annotated[int, typer.Option(min=0, help="Groups an optimiser step, 0 for all.", rich_help_panel=TRAINING)] = MINIBATCH,
+    kl_coef: Annotated[float, typer.Option(min=0, help="Weight of the KL term.", rich_help_panel=TRAINING)] = KL_COEF,
     warmup: Annotated[
         str, typer.Option(help="Worked answers to learn the format from, before the first round.", metavar="FILE", rich_help_panel=TRAINING)
     ] = "data/tasks/warmup.jsonl",
     no_warmup: Annotated[bool, typer.Option("--no-warmup", help="Start from the bare model.", rich_help_panel=TRAINING)] = False,
-    warmup_lr: Annotated[float | None, typer.Option(help=f"Learning rate of the warm-up.{THEIRS}", rich_help_panel=TRAINING)] = None,
-    warmup_epochs: Annotated[
-        int | None, typer.Option(min=1, help=f"Passes over the worked answers.{THEIRS}", rich_help_panel=TRAINING)
-    ] = None,
+    warmup_lr: Annotated[float, typer.Option(help="Learning rate of the warm-up.", rich_help_panel=TRAINING)] = WARMUP_LR,
+    warmup_epochs: Annotated[int, typer.Option(min=1, help="Passes over the worked answers.", rich_help_panel=TRAINING)] = WARMUP_EPOCHS,
     rank: Annotated[int | None, typer.Option(min=1, help=f"Of the first adapter.{THEIRS}", rich_help_panel=TRAINING)] = None,
     eval: Annotated[list[str], typer.Option(help="Task files to measure on.", metavar="FILE", rich_help_panel=GATE)] = HELD_OUT,
     min_gain: Annotated[float, typer.Option(help="The least gain in pass rate.", rich_help_panel=GATE)] = 0.0,

@@ -10,7 +10,7 @@ from typing import Any
 from clawctl.adapters.promotion import Gate
 from clawctl.engines import SamplingParams
 from clawctl.evaluation.exam import Exam, greedy_or, questions
-from clawctl.looping.defaults import GROUPS, MAX_TOKENS, SAMPLES, TEMPERATURE
+from clawctl.looping.defaults import GROUPS, KL_COEF, LR, MAX_TOKENS, MINIBATCH, SAMPLES, TEMPERATURE, WARMUP_EPOCHS, WARMUP_LR
 from clawctl.workspace import models
 from clawctl.workspace.models import Model
 from clawctl.workspace.paths import Workspace
@@ -34,9 +34,9 @@ class Recipe:
     samples: int = SAMPLES
     sampling: SamplingParams = field(default_factory=SamplingParams)
     algorithm: str = "grpo"
-    settings: dict[str, Any] = field(default_factory=dict)
-    training: dict[str, Any] = field(default_factory=dict)
-    warming: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=lambda: {"kl_coef": KL_COEF})
+    training: dict[str, Any] = field(default_factory=lambda: {"lr": LR, "minibatch": MINIBATCH})
+    warming: dict[str, Any] = field(default_factory=lambda: {"lr": WARMUP_LR, "epochs": WARMUP_EPOCHS})
     rank: int | None = None
     gate: Gate = field(default_factory=Gate)
     seed: int = 0
