@@ -118,16 +118,12 @@ def train(ws: Workspace, recipe: Recipe, state: State) -> Figures:
             batches.pass_over(ws, state.batch, str(no))
         return {"said": f"nothing learnt: {no}"}
     state.candidate = outcome.ref.name
-    loss = outcome.metrics[-1]["loss"] if outcome.metrics else None
-    said = f"{state.candidate} from {state.adapter or 'the base model'}" + (f", loss {loss:.3f}" if loss is not None else "")
-    return {
-        "candidate": state.candidate,
-        "parent": state.adapter,
-        "batch": state.batch,
-        "loss": loss,
-        "laps": outcome.seconds,
-        "said": said,
-    }
+    last = outcome.metrics[-1] if outcome.metrics else {}
+    figures = {key: last.get(key) for key in ("steps", "rows", "loss", "grad_norm", "sampler_kl")}
+    said = f"{state.candidate} from {state.adapter or 'the base model'}, {len(outcome.metrics)} steps"
+    if state.round == WARMUP and last:  # the loss of reinforcement learning is near 0 by its making, and says nothing
+        said += f", loss {last['loss']:.3f}"
+    return {"candidate": state.candidate, "parent": state.adapter, "batch": state.batch, **figures, "laps": outcome.seconds, "said": said}
 
 
 def order(ws: Workspace, recipe: Recipe, state: State) -> Order:
