@@ -22,7 +22,7 @@ def recipe(tmp_path) -> Recipe:
     base = tmp_path / "base.gguf"
     base.write_bytes(b"weights")
     model = Model("base", "llama", base)
-    return Recipe(model, [], Exam(model, []), warmup=tmp_path / "warmup.jsonl")
+    return Recipe(model, [], Exam(model, []), warmup=tmp_path / "warmup.jsonl", groups=16, samples=8)
 
 
 class Stopped(Exception):
