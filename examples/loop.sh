@@ -7,7 +7,7 @@ set -euo pipefail
 tasks=${TASKS:-data/tasks/train.jsonl}
 heldout=${HELDOUT:-data/tasks/heldout.jsonl}
 warmup=${WARMUP:-data/tasks/warmup.jsonl}
-per_round=${PER_ROUND:-16} # tasks
+per_round=${PER_ROUND:-32} # tasks
 samples=${SAMPLES:-8}      # answers a task
 
 # Exit 3 is an answer, not a failure: not ready, nothing to learn, not better. The caller asks for it with `if`.
@@ -20,19 +20,19 @@ ask() {
 
 # The first adapter learns the answer format from worked solutions.
 if ! compgen -G 'data/adapters/v*/card.json' > /dev/null && [ -f "$warmup" ]; then
-  clawctl train --algorithm sft "$warmup"
+  clawctl train --algorithm sft "$warmup" --lr 1e-3 --epochs 2
   ask clawctl promote latest --eval "$heldout" || true
 fi
 
 # The newest adapter answers; a seed of its own gives every round other tasks and other draws.
 shuf -n "$per_round" "$tasks" \
-  | clawctl generate - -n "$samples" --adapter latest --seed "$RANDOM" \
+  | clawctl generate - -n "$samples" --adapter latest --seed "$RANDOM" --temperature 0.7 --max-tokens 64 \
   | clawctl judge --with verify \
   | clawctl buffer --group-size "$samples"
 
 # Groups whose answers all score alike teach nothing and are dropped; whatever else there is makes the batch.
 if ask clawctl buffer --take --partial --filter dynamic --batch-size "$per_round" --group-size "$samples"; then
-  if ask clawctl train --next --from latest; then
+  if ask clawctl train --next --from latest --lr 1.5e-4 --minibatch 4 --kl-coef 0; then
     ask clawctl promote latest --eval "$heldout" || true
   fi
 fi
