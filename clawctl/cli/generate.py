@@ -51,7 +51,7 @@ def command(
     adapter: Annotated[
         str, typer.Option("--adapter", "-a", help="current, none, latest, vNNN or a folder.", rich_help_panel=ENGINE)
     ] = "current",
-    engine: Annotated[str | None, typer.Option(help="llama.  [default: the model's]", rich_help_panel=ENGINE)] = None,
+    engine: Annotated[str | None, typer.Option(help="llama or scripted.  [default: the model's]", rich_help_panel=ENGINE)] = None,
     parallel: Annotated[int, typer.Option(min=1, help="Answers sampled at once.", rich_help_panel=ENGINE)] = 32,
     threads: Annotated[int | None, typer.Option(min=1, help="Default: one a core.", show_default=False, rich_help_panel=ENGINE)] = None,
     context: Annotated[int, typer.Option(min=16, help="The most tokens of prompt and answer.", rich_help_panel=ENGINE)] = 4096,

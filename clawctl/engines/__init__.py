@@ -17,6 +17,7 @@ __all__ = ["ENGINES", "Draw", "Engine", "Reply", "Request", "SamplingParams", "o
 # engine -> "module:factory"; a factory takes (model, adapter, **options).
 ENGINES: dict[str, str] = {
     "llama": "clawctl.engines.llama:open_llama",
+    "scripted": "clawctl.engines.scripted:open_scripted",
 }
 
 

@@ -67,7 +67,7 @@ def test_a_row_is_drawn_alike_in_any_company():
 def test_the_logits_are_left_as_they_are():
     before = LOGITS.copy()
     draw(LOGITS, np.full(6, 0.5), SamplingParams(0.5, top_k=5))
-    assert (LOGITS == before).all()
+    assert (before == LOGITS).all()
 
 
 def kept(**params) -> list[int]:

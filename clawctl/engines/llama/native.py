@@ -115,6 +115,9 @@ class Weights:
         size = len(data) + 8
         ids = (native.llama_token * size)()
         count = native.llama_tokenize(self._vocabulary, data, len(data), ids, size, False, True)
+        if count < 0:  # a vocabulary without the space's own mark spells each space in three bytes
+            ids = (native.llama_token * -count)()
+            count = native.llama_tokenize(self._vocabulary, data, len(data), ids, -count, False, True)
         if count < 0:
             raise ValueError(f"{-count} tokens for {len(data)} bytes")
         tokens = list(ids[:count])
