@@ -40,7 +40,8 @@ class Call:
         self.own = [len(own) for _, own in chains]
         longest, most = max(self.own), max(a + o for a, o in zip(self.above, self.own, strict=True))
         self.shape = len(chains), longest, most
-        queries, keys, slots, tokens = [], [], [], []
+        queries: list[int] = []
+        keys, slots, tokens = queries[:], queries[:], queries[:]
         for i, (above, own) in enumerate(chains):
             queries += own + own[-1:] * (longest - len(own))
             keys += above + own + own[-1:] * (most - len(above) - len(own))
@@ -114,7 +115,7 @@ class _Tree(torch.autograd.Function):
         q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
         out = torch.empty_like(q)
         for call in plan.calls:
-            n, own, most = call.shape
+            n, own, _ = call.shape
             blocks = [x.index_select(0, at).view(n, -1, *x.shape[1:]) for x, at in ((q, call.queries), (k, call.keys), (v, call.keys))]
             with torch.set_grad_enabled(any(ctx.needs_input_grad)):
                 bq, bk, bv = (block.requires_grad_(torch.is_grad_enabled()) for block in blocks)

@@ -53,6 +53,6 @@ def best_of(rollouts: Iterable[dict[str, Any]], min_reward: float) -> Sampled:
         else:
             dropped["not the best of its group"] += sample.group in best
             best[sample.group] = sample
-    for sample in best.values():
-        sample.temperature = 1.0
+    for index, sample in enumerate(best.values()):
+        sample.row.index, sample.temperature = index, 1.0
     return Sampled(list(best.values()), +dropped, read_rows.policies, read_rows.restricted)

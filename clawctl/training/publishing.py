@@ -13,7 +13,7 @@ from clawctl.adapters import gguf as gguf_adapter
 from clawctl.adapters.cards import card
 from clawctl.adapters.versions import AdapterRef
 from clawctl.errors import ClawctlError
-from clawctl.training import lora_config
+from clawctl.training import lora_config, momentum
 from clawctl.training.rows import Sample, Sampled
 from clawctl.workspace.atomic import new_folder
 from clawctl.workspace.models import sha256_of
@@ -37,6 +37,7 @@ def publish(ws: Workspace, order: Order, trainer: Trainer, sampled: Sampled, run
     with new_folder(ws.adapters / name) as into:
         written = _write_weights(into, policy, state)
         agreed = _agreement(policy, into, trainer.samples, order)
+        momentum.save(trainer, into)
         if run.metrics.is_file():
             shutil.copy(run.metrics, into / "metrics.jsonl")
         history = run.history()
@@ -87,7 +88,16 @@ def _agreement(policy: Any, into: Path, samples: list[Sample], order: Order) -> 
 
     prompts = {tuple(s.row.prompt): s for s in samples}
     sequences = [[*s.row.prompt, *s.row.completion] for s in list(prompts.values())[:SEQUENCES]]
-    found = agreement.measure(bare, policy.logits, policy.base.gguf, into / versions.GGUF, sequences, order.threads or cores())
+    found = agreement.measure(
+        bare,
+        policy.logits,
+        policy.base.gguf,
+        into / versions.GGUF,
+        sequences,
+        threads=order.threads or cores(),
+        memo=policy.base.folder.with_name("agreement.json"),
+        trainer=policy.placement.name,
+    )
     found["max_gap"] = order.max_gap
     if not agreement.within(found, order.max_gap):
         raise ClawctlError(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from clawctl.algorithms import load
+from clawctl.algorithms.aggregation import Aggregation
+from clawctl.algorithms.statistics import Scale, Std
 from clawctl.errors import Usage
 from clawctl.training.lora_config import LoRAConfig
 
@@ -62,9 +64,23 @@ def make(algorithm: str, settings: dict[str, Any], **options: Any) -> Recipe:
     odd = [name for name, value in settings.items() if value is not None and name not in known]
     if odd:
         raise Usage(f"--algorithm {algorithm} has no {', '.join('--' + n.replace('_', '-') for n in odd)}")
+    for option, (value, allowed) in _choices(settings, options).items():
+        if value is not None and value not in allowed:
+            raise Usage(f"--{option} {value}: {', '.join(allowed[:-1])} or {allowed[-1]}")
     chosen = module.Settings(**{name: value for name, value in settings.items() if value is not None})
     given = {name: value for name, value in options.items() if value is not None}
     recipe = Recipe(algorithm, chosen, **{**DEFAULTS[algorithm], **given})
     if chosen.aggregation == "dr-grpo" and recipe.length is None:
         raise Usage("dr-grpo divides by a constant length", "--loss-length N, the most tokens an answer may have")
     return recipe
+
+
+def _choices(settings: dict[str, Any], options: dict[str, Any]) -> dict[str, tuple[Any, tuple[str, ...]]]:
+    """Option -> what was asked, and what there is."""
+    return {
+        "loss-agg": (settings.get("aggregation"), get_args(Aggregation)),
+        "std": (settings.get("std"), get_args(Std)),
+        "scale": (settings.get("scale"), get_args(Scale)),
+        "ref": (options.get("reference"), get_args(Reference)),
+        "schedule": (options.get("schedule"), get_args(Schedule)),
+    }

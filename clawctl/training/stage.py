@@ -192,7 +192,7 @@ def _trainer(ws: Workspace, order: Order, sampled: Sampled) -> tuple[Trainer, An
         from clawctl.errors import Missing
 
         raise Missing("torch", "train") from None
-    from clawctl.training import base, device, lora
+    from clawctl.training import base, device, lora, momentum
     from clawctl.training.policy import Policy
     from clawctl.training.trainer import Trainer
     from clawctl.workspace.machine import cores
@@ -208,7 +208,10 @@ def _trainer(ws: Workspace, order: Order, sampled: Sampled) -> tuple[Trainer, An
         policy.set_state(load_file(order.start.path / versions.WEIGHTS), f"adapter {order.start.name}")
     else:
         lora.initialise(policy.adapters, order.recipe.seed)
-    return Trainer(policy, sampled.samples, order.recipe, fresh=order.start is None, sampled_old=order.off_policy), placement
+    trainer = Trainer(policy, sampled.samples, order.recipe, fresh=order.start is None, sampled_old=order.off_policy)
+    if order.start:
+        momentum.restore(trainer, order.start)
+    return trainer, placement
 
 
 def _run_folder(ws: Workspace, order: Order, sampled: Sampled) -> Any:
