@@ -13,9 +13,7 @@ ALGORITHM, ADAPTER, MACHINE = "Algorithm", "Adapter", "Machine"
 
 
 def command(
-    files: Annotated[
-        list[str] | None, typer.Argument(help="Batches, or task files for sft.", metavar="BATCH", show_default=False)
-    ] = None,
+    files: Annotated[list[str] | None, typer.Argument(help="Batches, or task files for sft.", metavar="BATCH", show_default=False)] = None,
     next_batch: Annotated[bool, typer.Option("--next", help="The oldest batch that nothing was trained on.")] = False,
     algorithm: Annotated[str, typer.Option(help="grpo or sft.", rich_help_panel=ALGORITHM)] = "grpo",
     lr: Annotated[float | None, typer.Option(help="Learning rate; default 1e-4, sft 5e-4.", rich_help_panel=ALGORITHM)] = None,
@@ -82,6 +80,8 @@ def command(
     Example: clawctl train --algorithm sft data/tasks/warmup.jsonl --from none
     """
     from clawctl.adapters import versions
+    from clawctl.buffering.batches import pass_over
+    from clawctl.errors import No
     from clawctl.training import inputs, recipe, report
     from clawctl.training.lora_config import adapter_config
     from clawctl.training.stage import Order, train
@@ -134,6 +134,11 @@ def command(
     if dry_run:
         report.show(report.forecast(ws, order), as_json)
         return
-    with report.Bar(q) as bar:
-        outcome = train(ws, order, bar.step)
+    try:
+        with report.Bar(q) as bar:
+            outcome = train(ws, order, bar.step)
+    except No as no:
+        for batch in chosen.batches:
+            pass_over(ws, batch, str(no))
+        raise
     report.tell(outcome, as_json)
