@@ -36,7 +36,7 @@ def measure(
     bare, adapted: the trainer's logits [n, vocabulary] of a sequence, without and with the adapter. memo: a file that keeps the base's gap, which
     depends on nothing but the model, the library and `trainer` (device and type).
     """
-    from clawctl.engines.llama.native import Weights
+    from clawctl.engines.llama.weights import Weights
 
     cut = [sequence[:TOKENS] for sequence in sequences]
     weights = Weights(gguf)
@@ -68,7 +68,7 @@ def _remembered(memo: Path, stamp: dict[str, Any]) -> float | None:
 def _gap(ours: Logits, weights: Any, adapter: Any, sequences: Sequence[list[int]], threads: int) -> float:
     import torch
 
-    from clawctl.engines.llama.native import Context
+    from clawctl.engines.llama.context import Context
 
     context = Context(weights, adapter, streams=1, length=max(map(len, sequences)), threads=threads)
     total = 0.0

@@ -70,11 +70,12 @@ def _machine(workspace: Workspace | None) -> Iterator[Check]:
 
 
 def _sampling() -> Iterator[Check]:
-    """Whether llama.cpp starts, and whether its weights may be repacked on this processor (engines/llama/native.py says why not)."""
+    """Whether llama.cpp starts, and whether its weights may be repacked on this processor (engines/llama/weights.py says why not)."""
     if not version_of("llama-cpp-python"):
         return
     try:
-        from clawctl.engines.llama.native import EXTRA_BUFFERS, extra_buffers, library
+        from clawctl.engines.llama.native import library
+        from clawctl.engines.llama.weights import EXTRA_BUFFERS, extra_buffers
 
         override = os.environ.get(EXTRA_BUFFERS)
         repacked = extra_buffers(library().llama_print_system_info().decode(), machine.processor().amx, override)

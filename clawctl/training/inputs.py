@@ -88,7 +88,8 @@ def kind_of(paths: Sequence[Path]) -> str:
 def _tokenizer(model: Any) -> Iterator[tuple[Any, Any, int]]:
     """Tokenizer, chat template and end-of-turn token as generate has them: llama.cpp's own, from the same file."""
     from clawctl.engines.chat import ChatTemplate
-    from clawctl.engines.llama.native import Weights, library
+    from clawctl.engines.llama.native import library
+    from clawctl.engines.llama.weights import Weights
 
     if model.file.is_dir():
         raise Usage(

@@ -102,10 +102,10 @@ def test_a_finished_answer_ends_with_the_end_token_outside_the_text(engine):
 
 def test_a_stop_string_ends_an_answer_before_it(engine):
     params = SamplingParams(temperature=0, max_tokens=40)
-    [whole] = engine.sample([ask("Count from 1 to 9.")], params)
+    [whole] = engine.sample([ask("Tell me about rivers.")], params)
     text = whole.draws[0].text
-    word = text.split()[2]
-    [reply] = engine.sample([ask("Count from 1 to 9.")], SamplingParams(temperature=0, max_tokens=40, stop=("never", word)))
+    word = text.split()[5]
+    [reply] = engine.sample([ask("Tell me about rivers.")], SamplingParams(temperature=0, max_tokens=40, stop=("never", word)))
     draw = reply.draws[0]
     assert draw.text == text[: text.index(word)]
     assert draw.finish_reason == "stop"
@@ -151,7 +151,7 @@ def test_requests_are_taken_only_as_room_becomes_free(engine):
 
 
 def test_a_decode_that_fails_is_an_error_of_those_it_hit(engine, monkeypatch):
-    from clawctl.engines.llama import native
+    from clawctl.engines.llama import context, native
 
     real, calls = native.library(), []
 
@@ -164,7 +164,7 @@ def test_a_decode_that_fails_is_an_error_of_those_it_hit(engine, monkeypatch):
             return -3 if len(calls) == 4 else real.llama_decode(context, batch)
 
     expected = drawn(engine.sample(QUESTIONS[2:], SHORT))
-    monkeypatch.setattr(native, "library", Failing)
+    monkeypatch.setattr(context, "library", Failing)
     replies = list(engine.sample(QUESTIONS, SHORT))
     failed = [reply.error["kind"] for reply in replies if reply.error]
     assert set(failed) == {"engine"}

@@ -11,7 +11,7 @@ from clawctl.engines.protocol import Draw, SamplingParams
 if TYPE_CHECKING:
     import numpy as np
 
-    from clawctl.engines.llama.native import Weights
+    from clawctl.engines.llama.weights import Weights
 
 
 @dataclass

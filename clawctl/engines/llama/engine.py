@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawctl.engines.chat import ChatTemplate
-from clawctl.engines.llama.native import Weights
 from clawctl.engines.llama.opening import load
 from clawctl.engines.llama.requantize import AUTO
 from clawctl.engines.llama.run import Run
 from clawctl.engines.llama.streams import Streams
+from clawctl.engines.llama.weights import Weights
 from clawctl.engines.protocol import Reply, Request, SamplingParams
 from clawctl.errors import Usage
 from clawctl.records.rollout import Policy

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clawctl.engines.chat import ChatTemplate
-from clawctl.engines.llama.native import Weights
 from clawctl.engines.llama.requantize import chosen
+from clawctl.engines.llama.weights import Weights
 from clawctl.errors import ClawctlError
 from clawctl.records.rollout import Policy
 from clawctl.workspace.models import Model, base_sha256

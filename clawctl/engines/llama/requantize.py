@@ -13,7 +13,8 @@ import logging
 import os
 from pathlib import Path
 
-from clawctl.engines.llama.native import file_type, library
+from clawctl.engines.llama.native import library
+from clawctl.engines.llama.weights import file_type
 from clawctl.errors import ClawctlError, Usage
 from clawctl.workspace.atomic import publish, sweep, temporary_name
 

@@ -2,7 +2,7 @@
 
 Samples wait in the order of their requests. Whenever a stream is free the next sample takes it: its prompt is evaluated, unless the
 sample before had the same, and copied into the stream. Then all active sequences take one token together. A prompt is evaluated in a
-call of its own, and no result depends on which sequences happen to run together (see native.Context), so the same seed gives the
+call of its own, and no result depends on which sequences happen to run together (see context.Context), so the same seed gives the
 same completion whatever --parallel is and wherever a run was interrupted.
 """
 
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 from clawctl.engines.chat import ChatTemplate, TemplateFailed
 from clawctl.engines.llama.completion import Completion
-from clawctl.engines.llama.native import DecodeFailed, Weights
+from clawctl.engines.llama.context import DecodeFailed
 from clawctl.engines.llama.streams import Streams
+from clawctl.engines.llama.weights import Weights
 from clawctl.engines.protocol import Reply, Request, SamplingParams
 from clawctl.engines.sampling import draw, uniforms
 from clawctl.records.rollout import RowError

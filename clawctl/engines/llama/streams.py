@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from clawctl.engines.llama.native import BATCH, Context, Weights
+from clawctl.engines.llama.context import BATCH, Context
+from clawctl.engines.llama.weights import Weights
 
 if TYPE_CHECKING:
     import numpy as np
