@@ -78,6 +78,7 @@ def command(
     """
     from clawctl.adapters import versions
     from clawctl.engines import SamplingParams, open_engine
+    from clawctl.evaluation.ticker import counted
     from clawctl.generation.intake import Intake
     from clawctl.generation.prompts import read_system
     from clawctl.generation.resume import Part, Settings, sink
@@ -104,7 +105,7 @@ def command(
         with sink(output, settings if resume else None) as out:
             owed = out.owed if isinstance(out, Part) else None
             rows = generate(intake, opened, params, samples=samples, seed=seed, round_=round_, system=prompt, owed=owed)
-            out.write_all(tally.count(rows))
+            out.write_all(counted(tally.count(rows), None, "rows") if output else tally.count(rows))
         log.info("%s", tally.line(opened.overhead()))
     if tally.often_truncated:
         log.warning("many answers were cut off: raise --max-tokens, or they can hardly be right")
