@@ -34,6 +34,9 @@ def command(
     clip_high: Annotated[float | None, typer.Option(min=0, help="Ratio clip above; default 0.2.", rich_help_panel=ALGORITHM)] = None,
     kl_coef: Annotated[float | None, typer.Option(min=0, help="Weight of the KL term; default 0.04.", rich_help_panel=ALGORITHM)] = None,
     ref: Annotated[str, typer.Option(help="Whom the KL term holds to: start or base.", rich_help_panel=ALGORITHM)] = "start",
+    old: Annotated[
+        str, typer.Option(help="Whose log-probabilities the ratio is against: trainer, or sampler (faster).", rich_help_panel=ALGORITHM)
+    ] = "trainer",
     std: Annotated[str | None, typer.Option(help="sample or population; default sample.", rich_help_panel=ALGORITHM)] = None,
     scale: Annotated[
         str | None, typer.Option(help="Divide by the std of the group, of the batch, or none.", rich_help_panel=ALGORITHM)
@@ -54,6 +57,7 @@ def command(
     targets: Annotated[
         str | None, typer.Option(help="Projections of a fresh adapter, by commas; default all seven.", rich_help_panel=ADAPTER)
     ] = None,
+    layers: Annotated[int | None, typer.Option(min=1, help="Only the uppermost so many; default all.", rich_help_panel=ADAPTER)] = None,
     max_gap: Annotated[
         float, typer.Option(min=0, help="How many times the base's own gap the GGUF may differ.", rich_help_panel=ADAPTER)
     ] = 3.0,
@@ -108,13 +112,14 @@ def command(
         minibatch=minibatch,
         seed=seed,
         reference=ref,
+        old=old,
         length=loss_length,
         warmup=warmup,
         schedule=schedule,
         weight_decay=weight_decay,
         max_grad_norm=max_grad_norm,
         pack=pack,
-        lora=adapter_config(parent, rank, alpha, targets),
+        lora=adapter_config(parent, rank, alpha, targets, layers),
     )
     chosen = inputs.choose(ws, files, next_batch, min_reward=min_reward, on_error=on_error.value, rejects=rejects)
     order = Order(

@@ -49,6 +49,14 @@ def prepare(model: Model, models: Path) -> Base:
     return Base(model.name, folder, sha, architecture, path)
 
 
+def vocabulary(model: Model) -> int:
+    """How many tokens the model knows; ids from there on are another model's."""
+    if model.file.is_dir():
+        config = json.loads((model.file / "config.json").read_text())
+        return int(config.get("vocab_size") or config["text_config"]["vocab_size"])
+    return GGUFFile(model.file).tensors["token_embd.weight"].shape[0]
+
+
 def load(base: Base) -> Any:
     """The base as a transformers causal language model, float32, frozen, in evaluation mode."""
     try:

@@ -52,7 +52,7 @@ class Run:
         if not (found := self.checkpoints()):
             return False
         try:
-            state = torch.load(found[-1] / STATE, weights_only=True)
+            state = torch.load(found[-1] / STATE, map_location="cpu", weights_only=True)
         except Exception as error:
             raise ClawctlError(f"{found[-1]}: {error}", "remove the folder; without --resume training starts afresh") from None
         trainer.policy.set_state(state["adapter"], str(found[-1]))

@@ -38,9 +38,9 @@ def from_tasks(tasks: Iterable[dict[str, Any]], tokenizer: Any, template: ChatTe
     return Sampled(samples, dropped, Counter(), 0)
 
 
-def best_of(rollouts: Iterable[dict[str, Any]], min_reward: float) -> Sampled:
+def best_of(rollouts: Iterable[dict[str, Any]], min_reward: float, vocabulary: int) -> Sampled:
     """The best rollout of each group, where its reward is at least `min_reward`; the first of equals. Cut-off answers teach no end."""
-    read_rows = read(rollouts)
+    read_rows = read(rollouts, vocabulary)
     best: dict[str, Sample] = {}
     dropped = read_rows.dropped
     for sample in read_rows.samples:

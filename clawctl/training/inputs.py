@@ -40,12 +40,15 @@ class Inputs:
 
             with _tokenizer(order.model) as (weights, template, end):
                 return from_tasks(reader, weights, template, end)
+        from clawctl.training.base import vocabulary
+
+        known = vocabulary(order.model)
         if supervised:
             from clawctl.training.examples import best_of
 
-            sampled = best_of(reader, self.min_reward)
+            sampled = best_of(reader, self.min_reward, known)
         else:
-            sampled = read(reader)
+            sampled = read(reader, known)
         if reader.bad:
             sampled.dropped["bad line"] += reader.bad
         return sampled

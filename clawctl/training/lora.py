@@ -7,6 +7,7 @@ is kept for the way back; PEFT's own module takes a third longer on a CPU. The f
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import torch
@@ -61,14 +62,26 @@ class LoRALinear(nn.Module):
 def inject(model: nn.Module, config: LoRAConfig) -> dict[str, LoRALinear]:
     """Put an adapter on every target projection; module name -> adapter, in the model's order."""
     found: dict[str, LoRALinear] = {}
+    lowest = 0 if config.layers is None else depth(model) - config.layers
     for name, module in list(model.named_modules()):
-        if isinstance(module, nn.Linear) and name.rpartition(".")[2] in config.targets:
+        if isinstance(module, nn.Linear) and name.rpartition(".")[2] in config.targets and _layer(name) >= lowest:
             parent, _, last = name.rpartition(".")
             found[name] = LoRALinear(module, config)
             setattr(model.get_submodule(parent), last, found[name])
     if not found:
         raise ClawctlError("the model has none of the projections to train", f"looked for {', '.join(config.targets)}")
     return found
+
+
+def depth(model: Any) -> int:
+    """How many layers the model has."""
+    return int(model.config.get_text_config().num_hidden_layers)
+
+
+def _layer(name: str) -> int:
+    """The layer that a module stands in, by its name; 0 outside of them."""
+    found = re.search(r"\.layers\.(\d+)\.", name)
+    return int(found[1]) if found else 0
 
 
 def initialise(adapters: dict[str, LoRALinear], seed: int) -> None:

@@ -15,11 +15,12 @@ VARIANTS = ("use_dora", "use_rslora", "rank_pattern", "alpha_pattern", "modules_
 
 @dataclass(frozen=True)
 class LoRAConfig:
-    """rank and alpha of the adapter; `targets` the projections' last names."""
+    """rank and alpha of the adapter; `targets` the projections' last names; `layers` how many of the uppermost layers have one, None all."""
 
     rank: int = 16
     alpha: float = 32.0
     targets: tuple[str, ...] = ALL
+    layers: int | None = None
 
     @property
     def scale(self) -> float:
@@ -27,7 +28,9 @@ class LoRAConfig:
         return self.alpha / self.rank
 
 
-def adapter_config(parent: Any, rank: int | None, alpha: float | None, targets: str | None) -> LoRAConfig:
+def adapter_config(
+    parent: Any, rank: int | None = None, alpha: float | None = None, targets: str | None = None, layers: int | None = None
+) -> LoRAConfig:
     """The parent's shape, or a fresh one from what was asked for. Usage where both are given and differ.
 
     parent: the AdapterRef to continue, or None. targets: names separated by commas.
@@ -35,9 +38,14 @@ def adapter_config(parent: Any, rank: int | None, alpha: float | None, targets: 
     names = tuple(name.strip() for name in targets.split(",")) if targets else None
     if parent is None:
         size = rank or 16
-        return LoRAConfig(size, 2.0 * size if alpha is None else alpha, names or ALL)
+        return LoRAConfig(size, 2.0 * size if alpha is None else alpha, names or ALL, layers)
     found = read(parent.path)
-    asked = {"--rank": (rank, found.rank), "--alpha": (alpha, found.alpha), "--targets": (names and set(names), set(found.targets))}
+    asked = {
+        "--rank": (rank, found.rank),
+        "--alpha": (alpha, found.alpha),
+        "--targets": (names and set(names), set(found.targets)),
+        "--layers": (layers, found.layers),
+    }
     for option, (wanted, has) in asked.items():
         if wanted is not None and wanted != has:
             raise Usage(f"{option} {wanted}: adapter {parent.name} has {has}", "--from none starts a fresh adapter")
@@ -53,13 +61,14 @@ def read(folder: Path) -> LoRAConfig:
         targets = stored["target_modules"]
         if isinstance(targets, str):
             raise ClawctlError(f"{folder}: target_modules is a pattern", "--from none starts afresh")
-        return LoRAConfig(int(stored["r"]), float(stored["lora_alpha"]), tuple(sorted(targets)))
+        layers = stored.get("layers_to_transform")
+        return LoRAConfig(int(stored["r"]), float(stored["lora_alpha"]), tuple(sorted(targets)), len(layers) if layers else None)
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise ClawctlError(f"{folder}/adapter_config.json: {error}", "--from none starts afresh") from None
 
 
-def to_json(config: LoRAConfig, base: str) -> str:
-    """PEFT's adapter_config.json. `base` is only a hint to people: card.json identifies the weights."""
+def to_json(config: LoRAConfig, base: str, depth: int) -> str:
+    """PEFT's adapter_config.json. `base` is only a hint to people: card.json identifies the weights. depth: the base's layers."""
     stored = {
         "peft_type": "LORA",
         "task_type": "CAUSAL_LM",
@@ -72,5 +81,7 @@ def to_json(config: LoRAConfig, base: str) -> str:
         "inference_mode": True,
         "init_lora_weights": True,
         "target_modules": sorted(config.targets),
+        "layers_to_transform": None if config.layers is None else list(range(depth))[-config.layers :],
+        "layers_pattern": None if config.layers is None else "layers",
     }
     return json.dumps(stored, indent=2)

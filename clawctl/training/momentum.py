@@ -29,8 +29,10 @@ def restore(trainer: Trainer, start: AdapterRef) -> bool:
     path = start.path / FILE
     if not path.is_file():
         return False
-    kept: dict[str, Any] = torch.load(path, weights_only=True)
+    kept: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     if kept["algorithm"] != trainer.recipe.algorithm:
         return False
     trainer.optimiser.load_state_dict(kept["optimiser"])
+    for group in trainer.optimiser.param_groups:  # the numbers of this recipe, not those of the parent's
+        group["weight_decay"] = trainer.recipe.weight_decay
     return True

@@ -13,7 +13,7 @@ from clawctl.adapters import gguf as gguf_adapter
 from clawctl.adapters.cards import card
 from clawctl.adapters.versions import AdapterRef
 from clawctl.errors import ClawctlError
-from clawctl.training import lora_config, momentum
+from clawctl.training import lora, lora_config, momentum
 from clawctl.training.rows import Sample, Sampled
 from clawctl.workspace.atomic import new_folder
 from clawctl.workspace.models import sha256_of
@@ -64,7 +64,7 @@ def _write_weights(into: Path, policy: Any, state: dict[str, Any]) -> Path:
 
     # Not save_file: it makes the file readable by its owner alone.
     (into / versions.WEIGHTS).write_bytes(save(state, metadata={"format": "pt"}))
-    (into / "adapter_config.json").write_text(lora_config.to_json(policy.config, policy.base.name) + "\n")
+    (into / "adapter_config.json").write_text(lora_config.to_json(policy.config, policy.base.name, lora.depth(policy.model)) + "\n")
     if policy.base.gguf is None:
         log.warning("no %s: the base is a Hugging Face folder", versions.GGUF)
         return into / versions.WEIGHTS

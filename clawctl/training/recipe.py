@@ -12,13 +12,15 @@ from clawctl.errors import Usage
 from clawctl.training.lora_config import LoRAConfig
 
 Reference = Literal["start", "base"]
+Old = Literal["trainer", "sampler"]
 Schedule = Literal["constant", "linear"]
 
 
 @dataclass(frozen=True)
 class Recipe:
     """minibatch: groups an optimiser step, 0 for all. reference: whom the KL term holds to, a frozen copy of the starting adapter or the bare
-    base. length: L of dr-grpo. warmup: steps in which the rate rises to lr. pack: tokens evaluated at once."""
+    base. old: whose log-probabilities the ratio is taken against, the trainer's own before its first step or those that the sampler told,
+    which saves their computation. length: L of dr-grpo. warmup: steps in which the rate rises to lr. pack: tokens evaluated at once."""
 
     algorithm: str
     settings: Any
@@ -27,6 +29,7 @@ class Recipe:
     minibatch: int
     seed: int = 0
     reference: Reference = "start"
+    old: Old = "trainer"
     length: int | None = None
     warmup: int = 0
     schedule: Schedule = "constant"
@@ -82,5 +85,6 @@ def _choices(settings: dict[str, Any], options: dict[str, Any]) -> dict[str, tup
         "std": (settings.get("std"), get_args(Std)),
         "scale": (settings.get("scale"), get_args(Scale)),
         "ref": (options.get("reference"), get_args(Reference)),
+        "old": (options.get("old"), get_args(Old)),
         "schedule": (options.get("schedule"), get_args(Schedule)),
     }

@@ -18,15 +18,16 @@ log = logging.getLogger(__name__)
 
 def forecast(ws: Workspace, order: Order) -> dict[str, Any]:
     """What a run would do: the resolved formula, counts, memory. Reads the input, loads no weights. Raises what the run would raise."""
-    from clawctl.training import stage
+    from clawctl.training.admission import refuse, set_advantages
+    from clawctl.training.once import already
     from clawctl.training.packing import pack
     from clawctl.training.trainer import plan
 
-    if ref := stage.already(ws, order.inputs.batches):
+    if ref := already(ws, order.inputs.batches):
         return {"already_trained": ref.name}
     sampled = order.inputs.read(ws, order)
-    stage.set_advantages(sampled, order.recipe)
-    stage.refuse(sampled, order)
+    set_advantages(sampled, order.recipe)
+    refuse(sampled, order)
     recipe, samples = order.recipe, sampled.samples
     rows = [s.row for s in samples]
     longest = max(len(p) for p in pack(rows, recipe.pack))

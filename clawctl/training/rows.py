@@ -38,15 +38,15 @@ class Sampled:
     restricted: int  # rows sampled with top-p, top-k or min-p: their log-probabilities are of another distribution
 
 
-def read(rollouts: Iterable[dict[str, Any]], *, rewarded: bool = True) -> Sampled:
-    """Sort rollouts into samples and dropped ones. `rewarded`: rows without a reward are dropped."""
+def read(rollouts: Iterable[dict[str, Any]], vocabulary: int) -> Sampled:
+    """Sort rollouts into samples and dropped ones. vocabulary: how many tokens the model knows."""
     samples: list[Sample] = []
     dropped: Counter[str] = Counter()
     policies: Counter[tuple[str | None, str | None]] = Counter()
     seen: set[str] = set()
     restricted = 0
     for rollout in rollouts:
-        reason = "duplicate" if rollout["id"] in seen else _unusable(rollout, rewarded)
+        reason = "duplicate" if rollout["id"] in seen else _unusable(rollout, vocabulary)
         seen.add(rollout["id"])
         if reason:
             dropped[reason] += 1
@@ -59,15 +59,17 @@ def read(rollouts: Iterable[dict[str, Any]], *, rewarded: bool = True) -> Sample
     return Sampled(samples, dropped, policies, restricted)
 
 
-def _unusable(rollout: dict[str, Any], rewarded: bool) -> str | None:
+def _unusable(rollout: dict[str, Any], vocabulary: int) -> str | None:
     if rollout.get("error"):
         return "error"
     if rollout.get("excluded"):
         return "excluded"
-    if rewarded and rollout.get("reward") is None:
+    if rollout.get("reward") is None:
         return "no reward"
     if not rollout.get("prompt_token_ids") or not rollout.get("completion_token_ids"):
         return "no token ids"
+    if max(rollout["prompt_token_ids"]) >= vocabulary or max(rollout["completion_token_ids"]) >= vocabulary:
+        return "token ids of another vocabulary"
     mask = rollout.get("loss_mask")
     if mask is not None and not any(mask):
         return "nothing to train (loss_mask is zero)"

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from clawctl.adapters import versions
 from clawctl.adapters.versions import AdapterRef
-from clawctl.errors import No, Usage
 from clawctl.records.ids import content_id
+from clawctl.training.admission import refuse, set_advantages
 from clawctl.training.inputs import Inputs
+from clawctl.training.once import already, mark
 from clawctl.training.recipe import Recipe
 from clawctl.training.rows import Sampled
 from clawctl.workspace.locks import lock
@@ -100,90 +101,6 @@ def train(ws: Workspace, order: Order, progress: Callable[[dict[str, Any]], None
         return Outcome(ref, metrics, clock.laps)
 
 
-def already(ws: Workspace, batches: list[str]) -> AdapterRef | None:
-    """The version that was trained on these batches of the workspace; the ledger is mended where it does not say so."""
-    if not batches:
-        return None
-    from clawctl.buffering import batches as shelf
-
-    for ref in versions.listing(ws):
-        named = set(ref.card.get("batches") or [])
-        if named.issuperset(batches):
-            mark(ws, batches, ref.name)
-            return ref
-        if both := named.intersection(batches):
-            raise Usage(f"{min(both)} was trained on for {ref.name} already", "name only batches that are new")
-    done = {entry["batch"]: entry["version"] for entry in shelf.ledger(ws) if entry.get("kind") == shelf.TRAINED}
-    if gone := [batch for batch in batches if batch in done]:
-        raise Usage(f"{gone[0]} was trained on for {done[gone[0]]}, which is gone", "copy the batch to another name to train on it again")
-    return None
-
-
-def mark(ws: Workspace, batches: list[str], version: str) -> None:
-    """Put the batches on record as trained, once."""
-    from clawctl.buffering import batches as shelf
-
-    known = {entry["batch"] for entry in shelf.ledger(ws) if entry.get("kind") == shelf.TRAINED}
-    for batch in batches:
-        if batch not in known:
-            shelf.mark_trained(ws, batch, version)
-
-
-def set_advantages(sampled: Sampled, recipe: Recipe) -> None:
-    """The algorithm's advantages, from the rewards of the rows that can be trained on."""
-    from clawctl.algorithms import load
-
-    samples = sampled.samples
-    found = load(recipe.algorithm).advantages([s.reward for s in samples], [s.group for s in samples], recipe.settings)
-    for sample, advantage in zip(samples, found.tolist(), strict=True):
-        sample.advantage = advantage
-
-
-def refuse(sampled: Sampled, order: Order) -> None:
-    """Raise where there is nothing to learn, or where learning would be from someone else's answers."""
-    samples = sampled.samples
-    why = ", ".join(f"{n} {reason}" for reason, n in sampled.dropped.items())
-    if not samples:
-        raise No(
-            f"no row can be trained on{': ' + why if why else ''}", "clawctl judge scores rollouts; clawctl generate records token ids"
-        )
-    _check_policies(sampled, order)
-    if order.recipe.algorithm == "sft":
-        return
-    if all(s.truncated for s in samples):
-        raise No("every answer was cut off by its length limit; training would teach to ramble", "generate with a higher --max-tokens")
-    if not any(s.advantage for s in samples):
-        groups = len({s.group for s in samples})
-        raise No(
-            f"the batch has no signal: in each of its {groups} groups all rewards are equal",
-            "more samples a task, or tasks of another difficulty",
-        )
-    if sampled.restricted:
-        log.warning(
-            "%d rows were sampled with top-p, top-k or min-p: their log-probabilities are not of the distribution they came from",
-            sampled.restricted,
-        )
-
-
-def _check_policies(sampled: Sampled, order: Order) -> None:
-    from clawctl.workspace.models import base_sha256
-
-    base = base_sha256(order.model.file)
-    start = order.start.sha256 if order.start else None
-    for (rows_base, rows_adapter), count in sampled.policies.items():
-        if rows_base not in (None, base):
-            raise Usage(
-                f"{count} rows were sampled from another base model ({rows_base[:12]}), not {order.model.name} ({base[:12]})",
-                "--model names it",
-            )
-        if order.recipe.algorithm != "sft" and not order.off_policy and rows_base and rows_adapter != start:
-            theirs, ours = (f"adapter {h[:12]}" if h else "the bare base" for h in (rows_adapter, start))
-            raise Usage(
-                f"{count} rows were sampled from {theirs}, training starts from {ours}",
-                "--from names the adapter they came from, or --off-policy",
-            )
-
-
 def _trainer(ws: Workspace, order: Order, sampled: Sampled) -> tuple[Trainer, Any]:
     """Base and adapter loaded, everything planned."""
     try:
@@ -208,7 +125,8 @@ def _trainer(ws: Workspace, order: Order, sampled: Sampled) -> tuple[Trainer, An
         policy.set_state(load_file(order.start.path / versions.WEIGHTS), f"adapter {order.start.name}")
     else:
         lora.initialise(policy.adapters, order.recipe.seed)
-    trainer = Trainer(policy, sampled.samples, order.recipe, fresh=order.start is None, sampled_old=order.off_policy)
+    sampled_old = order.off_policy or order.recipe.old == "sampler"
+    trainer = Trainer(policy, sampled.samples, order.recipe, fresh=order.start is None, sampled_old=sampled_old)
     if order.start:
         momentum.restore(trainer, order.start)
     return trainer, placement

@@ -98,7 +98,11 @@ def place(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """Where an example runs: a copy of the used workspace for those that run a model, a new one for the others."""
     root = tmp_path / "agent"
     if request.node.get_closest_marker("slow"):
-        return Path(shutil.copytree(request.getfixturevalue("used"), root, symlinks=True))
+        used = request.getfixturevalue("used")
+        shutil.copytree(used, root, symlinks=True, ignore=shutil.ignore_patterns("models"))
+        for data in (root / "data", root / "demo/data"):
+            (data / "models").symlink_to(used / "data/models")  # half a gigabyte that every example may share
+        return root
     create(root)
     (root / "rollouts.jsonl").write_bytes(msgspec.json.encode(ROLLOUT) + b"\n")
     return root
@@ -116,16 +120,7 @@ ROLLOUT = {
 
 @pytest.mark.parametrize("line", [pytest.param(x, marks=pytest.mark.slow) if WITH_MODEL.search(x) else x for x in EXAMPLES])
 def test_every_example_runs(place, line):
-    if "gsm8k.parquet" in line:
-        write_parquet(place / "gsm8k.parquet")
     shell(line, place, allowed=(0, 3))
-
-
-def write_parquet(path: Path) -> None:
-    import pyarrow
-    import pyarrow.parquet
-
-    pyarrow.parquet.write_table(pyarrow.table({"question": ["What is 40 + 2?"], "answer": ["40 + 2 = 42\n#### 42"]}), path)
 
 
 def shell(line: str, cwd: Path, allowed: tuple[int, ...] = (0,)) -> str:

@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from clawctl.training import base, lora, lora_config  # noqa: E402
+from clawctl.training.device import Placement  # noqa: E402
 from clawctl.training.packing import Row, pack  # noqa: E402
 from clawctl.training.policy import Policy  # noqa: E402
 from clawctl.workspace.models import Model  # noqa: E402
@@ -35,8 +36,6 @@ def gradients(policy):
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_packed_is_unpacked(architecture, tmp_path):
     found = base.prepare(Model("tiny", "llama", write_tiny(tmp_path / "m.gguf", architecture)), tmp_path / "cache")
-    from clawctl.training.device import Placement
-
     policy = Policy(found, lora_config.LoRAConfig(rank=4, alpha=8.0), Placement(torch.device("cpu"), torch.float32, ""))
     lora.initialise(policy.adapters, 0)
     for adapter in policy.adapters.values():
@@ -60,17 +59,25 @@ def test_packed_is_unpacked(architecture, tmp_path):
     assert float((ours - theirs).norm() / theirs.norm()) < 1e-4
 
 
-def test_peft_reads_the_adapter_and_says_the_same(policy, tmp_path):
+@pytest.mark.parametrize("layers", [None, 1])
+def test_peft_reads_the_adapter_and_says_the_same(tiny_base, tmp_path, layers):
     peft = pytest.importorskip("peft")
     from safetensors.torch import save_file
 
+    config = lora_config.LoRAConfig(rank=4, alpha=8.0, layers=layers)
+    policy = Policy(tiny_base, config, Placement(torch.device("cpu"), torch.float32, ""))
+    lora.initialise(policy.adapters, 0)
+    for adapter in policy.adapters.values():
+        adapter.lora_B.data.normal_(0, 0.1)
+    assert len(policy.adapters) == 7 * (layers or 2)
     save_file(policy.state(), tmp_path / "adapter_model.safetensors")
-    (tmp_path / "adapter_config.json").write_text(lora_config.to_json(policy.config, "tiny"))
+    (tmp_path / "adapter_config.json").write_text(lora_config.to_json(config, "tiny", 2))
     theirs = peft.PeftModel.from_pretrained(base.load(policy.base), tmp_path)
     tokens = [1, *range(40, 70)]
     with torch.no_grad():
         torch.testing.assert_close(policy.logits(tokens), theirs(torch.tensor([tokens])).logits[0], atol=1e-4, rtol=1e-4)
-    assert set(lora_config.read(tmp_path).targets) == set(policy.config.targets)
+    found = lora_config.read(tmp_path)
+    assert (set(found.targets), found.layers) == (set(config.targets), layers)
 
 
 def test_without_adapter_is_the_base(policy):
@@ -84,8 +91,6 @@ def test_without_adapter_is_the_base(policy):
 
 
 def test_in_bfloat16_the_gradient_points_the_same_way(policy, tiny_base):
-    from clawctl.training.device import Placement
-
     coarse = Policy(tiny_base, policy.config, Placement(torch.device("cpu"), torch.bfloat16, ""))
     coarse.set_state(policy.state(), "a test")
     rows = rows_of(rollouts(2, 3))

@@ -73,6 +73,19 @@ def test_an_adapter_goes_on_from_its_parent(ws, batch, order):
     assert max(float((one[k] - two[k]).abs().max()) for k in one) <= 0.0101
     assert any(not torch.equal(one[k], two[k]) for k in one)
     assert float(max(t.abs().max() for n, t in one.items() if "lora_B" in n)) > 0
+    assert adam_steps(second) == 2
+
+
+def adam_steps(ref):
+    """How many steps Adam's moments of a version remember."""
+    kept = torch.load(ref.path / "optimizer.pt", weights_only=True)["optimiser"]
+    return int(kept["state"][0]["step"])
+
+
+def test_moments_are_not_carried_between_kinds_of_training(ws, batch, order):
+    first = stage.train(ws, order([batch()], algorithm="sft")).ref
+    second = stage.train(ws, order([batch("batch-000002")], start=first, off_policy=True)).ref
+    assert (adam_steps(first), adam_steps(second)) == (2, 1)
 
 
 def test_a_batch_is_trained_once(ws, batch, order):
@@ -124,6 +137,12 @@ def test_answers_of_another_adapter_only_when_asked(ws, batch, order, tiny):
         stage.train(ws, order([path]))
     outcome = stage.train(ws, order([path], off_policy=True))
     assert outcome.metrics[0]["ratio"] != pytest.approx(1.0, abs=0.01)
+
+
+def test_the_ratio_can_be_taken_against_the_samplers_word(ws, batch, order):
+    outcome = stage.train(ws, order([batch()], recipe={"old": "sampler"}))
+    assert outcome.metrics[0]["ratio"] != pytest.approx(1.0, abs=0.01)
+    assert outcome.ref.card["recipe"]["old"] == "sampler"
 
 
 def test_bad_lines_are_counted_and_the_rest_is_trained_on(ws, batch, order):

@@ -4,22 +4,22 @@ import dataclasses
 
 import pytest
 
-from tests.training.tiny_models import rollouts
+from tests.training.tiny_models import VOCABULARY, rollouts
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from clawctl.algorithms import kl as kl_estimators  # noqa: E402
 from clawctl.errors import ClawctlError  # noqa: E402
+from clawctl.training.admission import set_advantages  # noqa: E402
 from clawctl.training.checkpoints import Run  # noqa: E402
 from clawctl.training.recipe import make  # noqa: E402
 from clawctl.training.rows import read  # noqa: E402
-from clawctl.training.stage import set_advantages  # noqa: E402
 from clawctl.training.trainer import Trainer, plan  # noqa: E402
 
 
 def samples_for(recipe, found=None):
-    sampled = read(found or rollouts())
+    sampled = read(found or rollouts(), VOCABULARY)
     set_advantages(sampled, recipe)
     return sampled.samples
 
