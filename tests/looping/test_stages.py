@@ -14,17 +14,15 @@ from clawctl.looping import stages
 from clawctl.looping.recipe import Recipe
 from clawctl.looping.state import State, rollouts
 from clawctl.records.streams import Writer
-from clawctl.workspace.models import Model, sha256_of
+from clawctl.workspace.models import Model, sha256_of, starter_path
 
 TASKS = [{"id": f"t{i}", "prompt": f"{i} + 1?", "verify": {"kind": "number", "answer": str(i + 1)}} for i in range(20)]
 
 
 @pytest.fixture
 def recipe(ws) -> Recipe:
-    base = ws.root / "base.gguf"
-    base.write_bytes(b"weights")
     write(ws.tasks / "train.jsonl", TASKS)
-    model = Model("base", "llama", base)
+    model = Model("base", "llama", starter_path())
     return Recipe(model, [ws.tasks / "train.jsonl"], Exam(model, TASKS, greedy_or(1, 1, 96)), groups=4, samples=2)
 
 
