@@ -81,8 +81,7 @@ def test_again_judges_what_was_judged(clawctl):
 
 
 def test_settings_and_variables_reach_the_options(clawctl, agent):
-    with open(agent.settings, "a") as file:
-        file.write('\n[judge]\nwith = ["verify:timeout=3"]\nweights = "format=0.5,answer=0.5"\n')
+    agent.settings.write_text('[judge]\nwith = ["verify:timeout=3"]\nweights = "format=0.5,answer=0.5"\n')
     wrong = jsonl([rollout(0, "37")])
     assert rows_of(clawctl("judge", cwd=agent.root, stdin=wrong))[0]["reward"] == 0.5
     assert rows_of(clawctl("judge", cwd=agent.root, stdin=wrong, CLAWCTL_JUDGE_WEIGHTS="format=0.3,answer=0.7"))[0]["reward"] == 0.3
