@@ -34,4 +34,5 @@ def library() -> Any:
 
 
 def _heard(_level: int, text: bytes, _data: Any) -> None:
-    log.debug("%s", text.decode(errors="replace").rstrip())
+    if log.isEnabledFor(logging.DEBUG):
+        log.debug("%s", text.decode(errors="replace").rstrip())

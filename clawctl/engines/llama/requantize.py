@@ -1,9 +1,10 @@
 """The weights in another format, made once and kept.
 
 Small quantised models are expanded to half precision by default (AUTO). The values stay what they are, to within a rounding of 2**-11;
-what goes is the rounding of activations to 8 bits that llama.cpp multiplies quantised weights with, so the sampling policy comes
-nearer to the one that is trained. And with many sequences at once it is faster: SmolLM2-135M in Q4_1 as shipped against F16, tokens
-a second and core with 32 sequences, 103 : 184 (AVX2), prompts 135 : 312. Large models stay as they are: their speed is that of memory.
+what goes is the rounding of activations to 8 bits with which llama.cpp multiplies quantised weights. So the sampling policy is the one
+that is trained: mean KL to the same weights in fp32 is 7e-6 with F16, 4e-3 as shipped (SmolLM2-135M in Q4_1; 0.3 requantised to Q4_0).
+And with many sequences at once it is faster: tokens a second and core with 32 sequences 184 against 103, prompts 312 against 135 (AVX2).
+Large models stay as they are: their speed is that of memory.
 """
 
 from __future__ import annotations
