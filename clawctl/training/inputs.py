@@ -38,7 +38,7 @@ class Inputs:
         if kind == "task":
             from clawctl.training.examples import from_tasks
 
-            with _tokenizer(order.model) as (weights, template, end):
+            with tokenizer(order.model) as (weights, template, end):
                 return from_tasks(reader, weights, template, end)
         from clawctl.training.base import vocabulary
 
@@ -88,7 +88,7 @@ def kind_of(paths: Sequence[Path]) -> str:
 
 
 @contextlib.contextmanager
-def _tokenizer(model: Any) -> Iterator[tuple[Any, Any, int]]:
+def tokenizer(model: Any) -> Iterator[tuple[Any, Any, int]]:
     """Tokenizer, chat template and end-of-turn token as generate has them: llama.cpp's own, from the same file."""
     from clawctl.engines.chat import ChatTemplate
     from clawctl.engines.llama.native import library
