@@ -47,6 +47,8 @@ def rows(text: str) -> list[dict]:
 
 def start(house: Path, *args: str, **options) -> subprocess.Popen:
     command = [sys.executable, "-m", "clawctl", "generate", *args]
+    # A shell that runs the tests in the background has them ignore Ctrl-C, and children inherit that.
+    options.setdefault("preexec_fn", lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("CLAWCTL_") and k != "PYTHONUNBUFFERED"}
     return subprocess.Popen(command, cwd=house, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 

@@ -17,8 +17,8 @@ def ask(question: str, *seeds: int) -> Request:
     return Request(question, turns, list(seeds) or [1])
 
 
-QUESTIONS = [ask(f"What is {n} + {n + 5}?", n, n + 100, n + 200) for n in range(1, 5)]
-SHORT = SamplingParams(max_tokens=12)
+QUESTIONS = [ask(f"What is {n} + {n + 5}?", n, n + 100) for n in range(1, 4)]
+SHORT = SamplingParams(max_tokens=6)
 
 
 def drawn(replies) -> dict[tuple[str, int], tuple]:
@@ -35,16 +35,16 @@ def test_replies_come_in_order_and_whole(engine):
     assert [reply.request for reply in replies] == QUESTIONS
     for draw in itertools.chain.from_iterable(reply.draws for reply in replies):
         assert len(draw.token_ids) == len(draw.logprobs) == len(draw.token_ends)
-        assert 0 < len(draw.token_ids) <= 12
+        assert 0 < len(draw.token_ids) <= 6
         assert all(logprob <= 0 for logprob in draw.logprobs)
         assert draw.token_ends == sorted(draw.token_ends)
         assert draw.token_ends[-1] == len(draw.text)
     texts = {draw.text for reply in replies for draw in reply.draws}
-    assert len(texts) > 8  # seeds differ, so answers do
+    assert len(texts) > 4  # seeds differ, so answers do
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{"parallel": 1}, {"parallel": 7, "threads": 1}, {"parallel": 4, "requantize": "none"}])
+@pytest.mark.parametrize("options", [{"parallel": 1}, {"parallel": 5, "threads": 1}, {"parallel": 4, "requantize": "none"}])
 def test_a_sample_does_not_depend_on_its_company(engine, open_starter, options):
     """Bit by bit: other neighbours, other batch sizes, other threads, other prompts before it, one sample left out."""
     expected = drawn(engine.sample(QUESTIONS, SHORT)) if "requantize" not in options else None
@@ -76,7 +76,7 @@ def test_log_probabilities_are_those_of_the_model(engine, model_cache):
     [weights] = model_cache.glob("*/*.f16.gguf")
     other = llama_cpp.Llama(str(weights), n_ctx=256, logits_all=True, verbose=False, n_threads=2)
     for temperature in (1.0, 0.6, 0.0):
-        [reply] = engine.sample([ask("What is a river?", 5, 6)], SamplingParams(temperature=temperature, max_tokens=20))
+        [reply] = engine.sample([ask("What is a river?", 5, 6)], SamplingParams(temperature=temperature, max_tokens=10))
         for draw in reply.draws:
             other.reset()
             other.eval(reply.prompt_token_ids + draw.token_ids)
@@ -91,7 +91,7 @@ def test_log_probabilities_are_those_of_the_model(engine, model_cache):
 
 
 def test_a_finished_answer_ends_with_the_end_token_outside_the_text(engine):
-    [reply] = engine.sample([ask("Say hello.", *range(4))], SamplingParams(temperature=0.3, max_tokens=60))
+    [reply] = engine.sample([ask("Say hello.", *range(4))], SamplingParams(temperature=0.3, max_tokens=40))
     stopped = [draw for draw in reply.draws if draw.finish_reason == "stop"]
     assert stopped
     for draw in stopped:
@@ -101,11 +101,11 @@ def test_a_finished_answer_ends_with_the_end_token_outside_the_text(engine):
 
 
 def test_a_stop_string_ends_an_answer_before_it(engine):
-    params = SamplingParams(temperature=0, max_tokens=40)
+    params = SamplingParams(temperature=0, max_tokens=16)
     [whole] = engine.sample([ask("Tell me about rivers.")], params)
     text = whole.draws[0].text
     word = text.split()[5]
-    [reply] = engine.sample([ask("Tell me about rivers.")], SamplingParams(temperature=0, max_tokens=40, stop=("never", word)))
+    [reply] = engine.sample([ask("Tell me about rivers.")], SamplingParams(temperature=0, max_tokens=16, stop=("never", word)))
     draw = reply.draws[0]
     assert draw.text == text[: text.index(word)]
     assert draw.finish_reason == "stop"
