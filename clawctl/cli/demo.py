@@ -10,7 +10,7 @@ import typer
 
 from clawctl.cli.options import Json, ModelOption, Quiet, Seed
 from clawctl.cli.run import quiet
-from clawctl.looping.defaults import GROUPS, ROUNDS, SAMPLES
+from clawctl.looping.defaults import GROUPS, MINUTES, ROUNDS, SAMPLES
 
 log = logging.getLogger("clawctl.demo")
 
@@ -18,6 +18,7 @@ log = logging.getLogger("clawctl.demo")
 def command(
     directory: Annotated[str, typer.Argument(help="The folder to do it in; made when it is not there.", metavar="[DIR]")] = "demo",
     rounds: Annotated[int, typer.Option("--rounds", min=0, help="Rounds after the warm-up.")] = ROUNDS,
+    minutes: Annotated[float, typer.Option(min=0, help="Begin no round that would end later than this.")] = MINUTES,
     groups: Annotated[int, typer.Option(min=1, help="Tasks a round.")] = GROUPS,
     samples: Annotated[int, typer.Option(min=2, help="Answers a task.")] = SAMPLES,
     seed: Seed = 0,
@@ -50,8 +51,8 @@ def command(
         samples=samples,
         seed=seed,
     )
-    log.info("workspace %s, model %s: measuring the bare model, a warm-up, then %d rounds", directory, recipe.model.name, rounds)
-    rows = demonstrate(ws, recipe, rounds)
+    log.info("workspace %s, model %s: measuring the bare model, a warm-up, then %d rounds or %g minutes", directory, recipe.model.name, rounds, minutes)
+    rows = demonstrate(ws, recipe, rounds, minutes)
     if as_json:
         print(json.dumps(rows))
     elif not q:

@@ -9,4 +9,4 @@ TEMPERATURE = 0.7
 MAX_TOKENS = 64
 LR, MINIBATCH, KL_COEF = 1.5e-4, 4, 0.0  # groups an optimiser step; without a KL term no reference pass is paid for
 WARMUP_LR, WARMUP_EPOCHS = 1e-3, 2
-ROUNDS = 5  # of the demonstration
+ROUNDS, MINUTES = 8, 11.0  # of the demonstration: whichever comes first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from typing import Any
 
@@ -14,19 +15,34 @@ from clawctl.looping.recipe import Recipe
 from clawctl.looping.report import BASE, progress_rows, table_lines
 from clawctl.looping.rounds import run, timings
 from clawctl.looping.stages import GATED, TABLE
+from clawctl.looping.state import WARMUP, load
 from clawctl.records.ids import now
 from clawctl.workspace.paths import Workspace
 
 log = logging.getLogger(__name__)
 
 
-def demonstrate(ws: Workspace, recipe: Recipe, rounds: int) -> list[dict[str, Any]]:
-    """Measure the bare model, warm up, run `rounds` rounds; the rows of the table. Stopped, the next call goes on."""
+def demonstrate(ws: Workspace, recipe: Recipe, rounds: int, minutes: float = math.inf) -> list[dict[str, Any]]:
+    """Measure the bare model, warm up, run `rounds` rounds; the rows of the table. Stopped, the next call goes on.
+
+    minutes: no round is begun that would end later, if it took as long as the longest so far.
+    """
     if not any(entry["stage"] == BASE for entry in timings(ws)):
         measure_base(ws, recipe)
-    for _ in run(ws, recipe, TABLE, until=rounds):
-        pass
+    for last in range(rounds + 1):
+        if load(ws).finished and _overtime(progress_rows(timings(ws)), minutes):
+            log.info("no time for round %d in %g minutes", last, minutes)
+            break
+        for _ in run(ws, recipe, TABLE, until=last):
+            pass
     return progress_rows(timings(ws))
+
+
+def _overtime(rows: list[dict[str, Any]], minutes: float) -> bool:
+    """Whether another sampled round would end after that."""
+    took = [sum(row["seconds"].values()) for row in rows]
+    sampled = [seconds for row, seconds in zip(rows, took, strict=True) if row["round"] > WARMUP]
+    return bool(sampled) and sum(took) + max(sampled) > minutes * 60
 
 
 def measure_base(ws: Workspace, recipe: Recipe) -> None:
