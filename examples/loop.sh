@@ -26,13 +26,13 @@ fi
 
 # The newest adapter answers; a seed of its own gives every round other tasks and other draws.
 shuf -n "$per_round" "$tasks" \
-  | clawctl generate - -n "$samples" --adapter latest --seed "$RANDOM" --temperature 0.7 --max-tokens 64 \
+  | clawctl generate - -n "$samples" --adapter latest --seed "$RANDOM" --temperature 1 --max-tokens 64 \
   | clawctl judge --with verify \
   | clawctl buffer --group-size "$samples"
 
 # Groups whose answers all score alike teach nothing and are dropped; whatever else there is makes the batch.
 if ask clawctl buffer --take --partial --filter dynamic --batch-size "$per_round" --group-size "$samples"; then
-  if ask clawctl train --next --from latest --lr 1.5e-4 --minibatch 4 --kl-coef 0; then
+  if ask clawctl train --next --from latest --lr 3e-4 --warmup 6 --schedule linear --minibatch 4 --kl-coef 0 --old sampler; then
     ask clawctl promote latest --eval "$heldout" || true
   fi
 fi

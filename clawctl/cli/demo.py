@@ -51,7 +51,13 @@ def command(
         samples=samples,
         seed=seed,
     )
-    log.info("workspace %s, model %s: measuring the bare model, a warm-up, then %d rounds or %g minutes", directory, recipe.model.name, rounds, minutes)
+    log.info(
+        "workspace %s, model %s: measuring the bare model, a warm-up, then %d rounds or %g minutes",
+        directory,
+        recipe.model.name,
+        rounds,
+        minutes,
+    )
     rows = demonstrate(ws, recipe, rounds, minutes)
     if as_json:
         print(json.dumps(rows))

@@ -10,7 +10,20 @@ import typer
 
 from clawctl.cli.options import DryRun, Json, ModelOption, Quiet, Seed, WorkspaceOption, located
 from clawctl.cli.run import quiet
-from clawctl.looping.defaults import GROUPS, KL_COEF, LR, MAX_TOKENS, MINIBATCH, SAMPLES, TEMPERATURE, WARMUP_EPOCHS, WARMUP_LR
+from clawctl.looping.defaults import (
+    GROUPS,
+    KL_COEF,
+    LR,
+    LR_WARMUP,
+    MAX_TOKENS,
+    MINIBATCH,
+    OLD,
+    SAMPLES,
+    SCHEDULE,
+    TEMPERATURE,
+    WARMUP_EPOCHS,
+    WARMUP_LR,
+)
 
 ROUND, TRAINING, GATE = "A round", "Training", "The gate"
 THEIRS = "  [default: the algorithm's]"
@@ -29,9 +42,14 @@ def command(
     max_tokens: Annotated[int, typer.Option(min=1, help="The longest answer.", rich_help_panel=ROUND)] = MAX_TOKENS,
     algorithm: Annotated[str, typer.Option(help="How to train on the answers.", rich_help_panel=TRAINING)] = "grpo",
     lr: Annotated[float, typer.Option(help="Learning rate.", rich_help_panel=TRAINING)] = LR,
+    lr_warmup: Annotated[int, typer.Option(min=0, help="First steps, in which the rate rises.", rich_help_panel=TRAINING)] = LR_WARMUP,
+    schedule: Annotated[str, typer.Option(help="The rate within a round: constant or linear (to 0).", rich_help_panel=TRAINING)] = SCHEDULE,
     epochs: Annotated[int | None, typer.Option(min=1, help=f"Passes over a batch.{THEIRS}", rich_help_panel=TRAINING)] = None,
     minibatch: Annotated[int, typer.Option(min=0, help="Groups an optimiser step, 0 for all.", rich_help_panel=TRAINING)] = MINIBATCH,
     kl_coef: Annotated[float, typer.Option(min=0, help="Weight of the KL term.", rich_help_panel=TRAINING)] = KL_COEF,
+    old: Annotated[
+        str, typer.Option(help="Whose log-probabilities the ratio is against: trainer or sampler.", rich_help_panel=TRAINING)
+    ] = OLD,
     warmup: Annotated[
         str, typer.Option(help="Worked answers to learn the format from, before the first round.", metavar="FILE", rich_help_panel=TRAINING)
     ] = "data/tasks/warmup.jsonl",
@@ -81,7 +99,7 @@ def command(
         max_tokens=max_tokens,
         algorithm=algorithm,
         settings={"kl_coef": kl_coef},
-        training={"lr": lr, "epochs": epochs, "minibatch": minibatch},
+        training={"lr": lr, "warmup": lr_warmup, "schedule": schedule, "epochs": epochs, "minibatch": minibatch, "old": old},
         warming={"lr": warmup_lr, "epochs": warmup_epochs},
         rank=rank,
         gate=Gate(min_gain, confidence, seed=seed),

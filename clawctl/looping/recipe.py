@@ -10,7 +10,20 @@ from typing import Any
 from clawctl.adapters.promotion import Gate
 from clawctl.engines import SamplingParams
 from clawctl.evaluation.exam import Exam, greedy_or, questions
-from clawctl.looping.defaults import GROUPS, KL_COEF, LR, MAX_TOKENS, MINIBATCH, SAMPLES, TEMPERATURE, WARMUP_EPOCHS, WARMUP_LR
+from clawctl.looping.defaults import (
+    GROUPS,
+    KL_COEF,
+    LR,
+    LR_WARMUP,
+    MAX_TOKENS,
+    MINIBATCH,
+    OLD,
+    SAMPLES,
+    SCHEDULE,
+    TEMPERATURE,
+    WARMUP_EPOCHS,
+    WARMUP_LR,
+)
 from clawctl.workspace import models
 from clawctl.workspace.models import Model
 from clawctl.workspace.paths import Workspace
@@ -35,7 +48,9 @@ class Recipe:
     sampling: SamplingParams = field(default_factory=SamplingParams)
     algorithm: str = "grpo"
     settings: dict[str, Any] = field(default_factory=lambda: {"kl_coef": KL_COEF})
-    training: dict[str, Any] = field(default_factory=lambda: {"lr": LR, "minibatch": MINIBATCH})
+    training: dict[str, Any] = field(
+        default_factory=lambda: {"lr": LR, "minibatch": MINIBATCH, "warmup": LR_WARMUP, "schedule": SCHEDULE, "old": OLD}
+    )
     warming: dict[str, Any] = field(default_factory=lambda: {"lr": WARMUP_LR, "epochs": WARMUP_EPOCHS})
     rank: int | None = None
     gate: Gate = field(default_factory=Gate)

@@ -99,7 +99,7 @@ def draw(rng: random.Random, side: Side) -> Problem:
     count = rng.choice([2, 3])
     options = [command, *rng.sample([c for c in REQUESTS if c != command], count - 1)]
     rng.shuffle(options)
-    shown = ", ".join(f"{option} ({GLOSSES[option]})" for option in options)
+    shown = ", ".join(f"{GLOSSES[option]}: {option}" for option in options)
     prompt = rng.choice(PHRASES).format(request, shown)
     shared = set(request.split()) & set(GLOSSES[command].split()) - {"a", "the"}
     difficulty = 0.2 + 0.2 * (count == 3) + 0.2 * (not shared)

@@ -1,46 +1,48 @@
-"""Which of two or three numbers is the largest, or the smallest."""
+"""Who is taller, as a sentence tells it from one end or the other; which of two numbers is larger."""
 
 from __future__ import annotations
 
-import itertools
 import random
 
-from clawctl.tasks.problem import Problem, Side, number
+from clawctl.tasks.problem import Problem, Side, exact, number, part
+from clawctl.tasks.vocabulary import NAMES
 
-LARGER = [
-    "Which number is larger, {0} or {1}?",
-    "Which is greater: {0} or {1}?",
-    "Compare {0} and {1}. Which one is bigger?",
-    "A box weighs {0} kg, another {1} kg. How heavy is the heavier one?",
+# What one of two is when the other is the second word.
+OPPOSITES = [
+    ("taller", "shorter"),
+    ("older", "younger"),
+    ("faster", "slower"),
+    ("heavier", "lighter"),
+    ("richer", "poorer"),
+    ("stronger", "weaker"),
+    ("louder", "quieter"),
 ]
-SMALLER = [
-    "Which number is smaller, {0} or {1}?",
-    "Which is less: {0} or {1}?",
-    "Compare {0} and {1}. Which one is lower?",
-    "Shop A asks {0} dollars, shop B {1} dollars. What is the lower price?",
-]
-LARGEST = [
-    "Which number is the largest: {0}, {1} or {2}?",
-    "Find the biggest of {0}, {1}, {2}.",
-    "Scores: {0}, {1}, {2}. Which is highest?",
-]
-SMALLEST = [
-    "Which number is the smallest: {0}, {1} or {2}?",
-    "Find the lowest of {0}, {1}, {2}.",
-    "Prices: {0}, {1}, {2}. Which is lowest?",
-]
+ASKING = ["{0} is {1} than {2}. Who is {3}?", "{0} is {1} than {2}. Which one is {3}?", "Who is {3} if {0} is {1} than {2}?"]
+LARGER = ["Which number is larger, {0} or {1}?", "Which is greater: {0} or {1}?", "Compare {0} and {1}. Which one is bigger?"]
+SMALLER = ["Which number is smaller, {0} or {1}?", "Which is less: {0} or {1}?", "Compare {0} and {1}. Which one is lower?"]
 
 
 def draw(rng: random.Random, side: Side) -> Problem:
-    """Two numbers below 100, in one of six problems three; with one first digit in common they are harder."""
-    count = 3 if rng.random() < 1 / 6 else 2
-    numbers = rng.sample(range(1, 100), count)
+    """In nine of ten problems two people, in the rest two numbers below 100."""
+    return _numbers(rng) if rng.random() < 1 / 10 else _people(rng, side)
+
+
+def _people(rng: random.Random, side: Side) -> Problem:
+    first, second = rng.sample(part(NAMES, side), 2)
+    pair = rng.choice(OPPOSITES)
+    said, other = pair if rng.random() < 0.5 else pair[::-1]
+    same = rng.random() < 2 / 3
+    asked, answer = (said, first) if same else (other, second)
+    fact = f"{pair[0]}:" + ">".join((first, second) if said == pair[0] else (second, first))
+    prompt = rng.choice(ASKING).format(first, said, second, asked)
+    step = f"{said}: {first}, {other}: {second}"
+    return Problem(fact, prompt, exact(answer), [step], answer, 0.2 if same else 0.4, sorted([first, second]))
+
+
+def _numbers(rng: random.Random) -> Problem:
+    numbers = rng.sample(range(1, 100), 2)
     up = rng.random() < 0.5
-    phrases = (LARGER if up else SMALLER) if count == 2 else (LARGEST if up else SMALLEST)
     ranked = sorted(numbers, reverse=up)
-    close = any(a // 10 == b // 10 for a, b in itertools.combinations(numbers, 2))
+    prompt = rng.choice(LARGER if up else SMALLER).format(*numbers)
     step = (" > " if up else " < ").join(map(str, ranked))
-    difficulty = 0.2 + 0.2 * close + 0.3 * (count == 3)
-    fact = "numbers:" + ",".join(map(str, sorted(numbers)))
-    prompt = rng.choice(phrases).format(*numbers)
-    return Problem(fact, prompt, number(ranked[0]), [step], str(ranked[0]), round(difficulty, 2))
+    return Problem("numbers:" + ",".join(map(str, sorted(numbers))), prompt, number(ranked[0]), [step], str(ranked[0]), 0.5)

@@ -5,12 +5,8 @@ from __future__ import annotations
 import random
 
 from clawctl.tasks.problem import Problem, Side, exact, number, part
+from clawctl.tasks.vocabulary import NAMES
 
-NAMES = (
-    "Anna, Ben, Carla, David, Emma, Frank, Grace, Henry, Ivan, Julia, Karl, Laura, Mark, Nina, Oscar, Paula, Rosa, Simon, Tara, "
-    "Victor, Wendy, Alice, Boris, Clara, Dora, Erik, Fiona, George, Helen, Jack, Kate, Leo, Maria, Noah, Olga, Peter, Ruth, Sam, "
-    "Tina, Walter, Zoe, Adam, Bella"
-)
 CITIES = (
     "Paris, Rome, Oslo, Madrid, Berlin, London, Vienna, Prague, Dublin, Athens, Lisbon, Cairo, Tokyo, Delhi, Boston, Chicago, "
     "Denver, Miami, Dallas, Milan, Geneva, Munich, Toronto, Sydney, Warsaw, Helsinki, Seoul, Lima, Havana, Moscow, Austin, "

@@ -20,7 +20,8 @@ Schedule = Literal["constant", "linear"]
 class Recipe:
     """minibatch: groups an optimiser step, 0 for all. reference: whom the KL term holds to, a frozen copy of the starting adapter or the bare
     base. old: whose log-probabilities the ratio is taken against, the trainer's own before its first step or those that the sampler told,
-    which saves their computation. length: L of dr-grpo. warmup: steps in which the rate rises to lr. pack: tokens evaluated at once."""
+    which saves their computation. length: L of dr-grpo. warmup: steps in which the rate rises to lr, counted over all the
+    versions that Adam's moments come from. pack: tokens evaluated at once."""
 
     algorithm: str
     settings: Any
@@ -46,9 +47,9 @@ class Recipe:
         """What is minimised, in words."""
         return str(load(self.algorithm).formula(self.settings))
 
-    def rate(self, step: int, steps: int) -> float:
-        """The learning rate of step 0, 1, ... of `steps`."""
-        rising = min(1.0, (step + 1) / (self.warmup + 1))
+    def rate(self, step: int, steps: int, before: int) -> float:
+        """The learning rate of step 0, 1, ... of `steps`; Adam has taken `before` steps."""
+        rising = min(1.0, (before + 1) / (self.warmup + 1))
         falling = (steps - step) / steps if self.schedule == "linear" else 1.0
         return self.lr * rising * falling
 

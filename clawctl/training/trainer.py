@@ -67,7 +67,7 @@ class Trainer:
         norm = float(torch.nn.utils.clip_grad_norm_(self.policy.parameters, self.recipe.max_grad_norm)) if active else 0.0
         if not math.isfinite(norm):
             raise ClawctlError(f"step {self.done + 1}: the gradient is not a finite number", "a lower --lr, or --dtype float32")
-        rate = self.recipe.rate(self.done, len(self.steps))
+        rate = self.recipe.rate(self.done, len(self.steps), self.adam_steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         if active:
@@ -91,6 +91,11 @@ class Trainer:
             "seconds": round(seconds, 3),
             "tokens_per_second": round(tokens / seconds, 1),
         }
+
+    @property
+    def adam_steps(self) -> int:
+        """Steps that the optimiser's moments have seen, those of the versions before included."""
+        return next((int(state["step"]) for state in self.optimiser.state.values()), 0)
 
     def active(self, samples: Sequence[Sample]) -> list[Sample]:
         """The samples that have a gradient in this step. Without an advantage only the KL term moves a row, and at the very start not

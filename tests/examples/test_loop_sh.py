@@ -21,6 +21,9 @@ def test_its_numbers_are_those_of_the_loop():
     assert option("generate", "max-tokens") == defaults.MAX_TOKENS
     assert option("train --next", "lr") == defaults.LR
     assert option("train --next", "minibatch") == defaults.MINIBATCH
+    assert option("train --next", "warmup") == defaults.LR_WARMUP
+    assert f"--schedule {defaults.SCHEDULE}" in SCRIPT
+    assert f"--old {defaults.OLD}" in SCRIPT
     assert option("train --next", "kl-coef") == defaults.KL_COEF
     assert option("train --algorithm sft", "lr") == defaults.WARMUP_LR
     assert option("train --algorithm sft", "epochs") == defaults.WARMUP_EPOCHS

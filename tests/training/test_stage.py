@@ -82,6 +82,12 @@ def adam_steps(ref):
     return int(kept["state"][0]["step"])
 
 
+def test_the_rate_goes_on_rising_from_version_to_version(ws, batch, order):
+    first = stage.train(ws, order([batch()], recipe={"warmup": 3}))
+    second = stage.train(ws, order([batch("batch-000002", seed=1)], start=first.ref, off_policy=True, recipe={"warmup": 3}))
+    assert [outcome.metrics[0]["lr"] for outcome in (first, second)] == pytest.approx([0.0025, 0.005])
+
+
 def test_moments_are_not_carried_between_kinds_of_training(ws, batch, order):
     first = stage.train(ws, order([batch()], algorithm="sft")).ref
     second = stage.train(ws, order([batch("batch-000002")], start=first, off_policy=True)).ref

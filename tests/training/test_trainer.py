@@ -148,7 +148,7 @@ def test_every_group_is_in_one_step_of_every_epoch():
 
 def test_the_rate_rises_and_falls():
     recipe = make("sft", {}, lr=1.0, warmup=3, schedule="linear")
-    assert [recipe.rate(step, 8) for step in range(8)] == [0.25, 0.4375, 0.5625, 0.625, 0.5, 0.375, 0.25, 0.125]
+    assert [recipe.rate(step, 8, step) for step in range(8)] == [0.25, 0.4375, 0.5625, 0.625, 0.5, 0.375, 0.25, 0.125]
 
 
 def test_a_run_that_was_stopped_ends_where_an_unbroken_one_does(policy, tmp_path):
