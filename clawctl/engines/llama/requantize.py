@@ -50,7 +50,7 @@ def requantized(source: Path, wanted: str, folder: Path) -> Path:
         raise Usage(f"--requantize {wanted}: unknown", f"known: {', '.join([AUTO, AS_IS, *FORMATS])}")
     target = folder / f"{source.stem}.{wanted}.gguf"
     if target.is_file():
-        log.info("weights: %s", target)
+        log.debug("weights: %s", target)
         return target
     folder.mkdir(parents=True, exist_ok=True)
     sweep(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,12 @@ def _metadata(model: Any, key: str) -> str | None:
     return buffer.value.decode(errors="replace")
 
 
+@cache
+def _say_not_repacked() -> None:
+    """Once a process, however many models it loads."""
+    log.info("weights are not repacked: this build's AMX path crashes (%s=1 overrides)", EXTRA_BUFFERS)
+
+
 class Weights:
     """A loaded GGUF and its vocabulary."""
 
@@ -62,7 +68,7 @@ class Weights:
         override = os.environ.get(EXTRA_BUFFERS)
         parameters.use_extra_bufts = extra_buffers(native.llama_print_system_info().decode(), processor().amx, override)
         if not parameters.use_extra_bufts and not override:
-            log.info("weights are not repacked: this build's AMX path crashes (%s=1 overrides)", EXTRA_BUFFERS)
+            _say_not_repacked()
         self.model = native.llama_model_load_from_file(os.fsencode(path), parameters)
         if not self.model:
             raise ClawctlError(f"{path}: llama.cpp cannot load it", "a complete GGUF of a supported architecture is needed")
