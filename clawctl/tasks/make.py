@@ -1,6 +1,6 @@
 """Make task files from a seed: balanced over the kinds, no fact on both sides, the same bytes for the same seed.
 
-    files = make(seed=0, train=480, heldout=120, warmup=48)
+    files = make(seed=0, train=480, heldout=120, warmup=36)
     files["train"], files["heldout"], files["warmup"]        # lists of task records
 
 The warm-up tasks are training tasks that carry a worked answer in `solution`.

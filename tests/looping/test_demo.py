@@ -23,7 +23,7 @@ from clawctl.workspace.ledger import Ledger
 from clawctl.workspace.paths import Workspace
 
 pytestmark = pytest.mark.slow
-KEPT = {"train": 12, "heldout": 12, "warmup": 32}
+KEPT = {"train": 12, "heldout": 12, "warmup": 24}
 LOOP_SH = Path(__file__).parents[2] / "examples" / "loop.sh"
 
 

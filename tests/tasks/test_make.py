@@ -16,7 +16,7 @@ from clawctl.tasks.options import bounds_of, mix_of
 from clawctl.tasks.problem import side_of
 
 BUNDLED = Path(__file__).parents[2] / "data" / "tasks"
-DEFAULT = {"train": 480, "heldout": 120, "warmup": 48}
+DEFAULT = {"train": 480, "heldout": 120, "warmup": 36}
 
 
 def read(name):
@@ -62,7 +62,7 @@ def test_another_seed_asks_for_other_facts_as_hard():
 
 def test_worked_answers_are_strict_and_right():
     files = make(seed=0, **DEFAULT)
-    assert len(files["warmup"]) == 48
+    assert len(files["warmup"]) == 36
     assert files["warmup"] == [row for row in files["train"] if "solution" in row]
     for row in files["warmup"]:
         parsed = parse(row["solution"])
