@@ -34,7 +34,7 @@ def tasks() -> None:
 def make(
     folder: Annotated[Path, typer.Argument(help="Where train.jsonl, heldout.jsonl and warmup.jsonl go.", metavar="DIR")],
     seed: Annotated[int, typer.Option(help="Another seed draws other facts of the same difficulty.")] = 0,
-    train: Annotated[int, typer.Option(help="Tasks to train on.", min=0)] = 360,
+    train: Annotated[int, typer.Option(help="Tasks to train on.", min=0)] = 480,
     heldout: Annotated[int, typer.Option(help="Tasks to measure on; none of their facts is in train.jsonl.", min=0)] = 120,
     warmup: Annotated[int, typer.Option(help="Training tasks that get a worked answer.", min=0)] = 36,
     kinds: Annotated[
