@@ -1,4 +1,4 @@
-"""The errors a user sees: one line that says what and where, a hint, and an exit code (DESIGN 5).
+"""The errors a user sees: one line that says what and where, a hint, and an exit code.
 
 Raise one of these wherever bad input or a refusal ends a command; `cli.main` turns it into
 `clawctl: message` and `hint: ...` on stderr. Anything else that escapes is a bug and is shown as one.

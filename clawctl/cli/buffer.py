@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from clawctl.cli.options import OUTPUT, DryRun, Inputs, Json, OnError, OnErrorOption, Quiet, WorkspaceOption, inputs_or_usage
+from clawctl.cli.options import (
+    OUTPUT,
+    DryRun,
+    Inputs,
+    Json,
+    OnError,
+    OnErrorOption,
+    Quiet,
+    WorkspaceOption,
+    inputs_or_usage,
+    refuse_if_none,
+)
 from clawctl.cli.run import quiet
 
 BATCH, ACCEPT = "The batch", "What is accepted"
@@ -86,5 +97,8 @@ def command(
         print(headline(state), *details(state), sep="\n")
     elif reader and not take:
         log.info("%s", headline(state))
+    if reader:
+        refuse_if_none(reader)
     if take and not batch:
-        raise No(f"not ready: {headline(state)}", "add more rollouts, or take what is complete with --partial")
+        hint = "a group is complete with --group-size members" if partial else "add more rollouts, or take what is complete with --partial"
+        raise No(f"not ready: {headline(state)}", hint)

@@ -22,6 +22,7 @@ from clawctl.cli.options import (
     Seed,
     WorkspaceOption,
     inputs_or_usage,
+    refuse_if_none,
 )
 from clawctl.cli.run import quiet
 
@@ -107,5 +108,6 @@ def command(
             rows = generate(intake, opened, params, samples=samples, seed=seed, round_=round_, system=prompt, owed=owed)
             out.write_all(counted(tally.count(rows), None, "rows") if output else tally.count(rows))
         log.info("%s", tally.line(opened.overhead()))
+    refuse_if_none(intake.reader)
     if tally.often_truncated:
         log.warning("many answers were cut off: raise --max-tokens, or they can hardly be right")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from clawctl.cli.options import Inputs, OnError, OnErrorOption, Output, Quiet, Rejects, WorkspaceOption, inputs_or_usage
+from clawctl.cli.options import Inputs, OnError, OnErrorOption, Output, Quiet, Rejects, WorkspaceOption, inputs_or_usage, refuse_if_none
 from clawctl.cli.run import quiet
 
 REWARD = "Reward"
@@ -63,3 +63,4 @@ def command(
         rows = judge(reader, judges, weights=weighing, reduce=reduce.value, jobs=jobs, again=again, reweigh=reweigh)
         out.write_all(tally.count(rows))
     logging.getLogger("clawctl").info("%s", tally.line(reader.bad))
+    refuse_if_none(reader)

@@ -77,6 +77,7 @@ def command(
     """
     from clawctl.adapters.promotion import Gate
     from clawctl.errors import Usage
+    from clawctl.evaluation.exam import questions
     from clawctl.looping.recipe import recipe_in
     from clawctl.looping.report import progress_rows, table_lines
     from clawctl.looping.rounds import forecast, run, timings
@@ -107,6 +108,7 @@ def command(
     )
     wanted = {"until": until} if until is not None else {"rounds": rounds or 1}
     if dry_run:
+        questions(recipe.tasks)  # says what is wrong with them
         print(f"to do: {forecast(ws, recipe, **wanted)}")
         return
     done = []

@@ -10,6 +10,7 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from clawctl.records.streams import Reader
     from clawctl.workspace.paths import Workspace
 
 OUTPUT, HOUSE = "Output", "Workspace"
@@ -33,7 +34,7 @@ Rejects = Annotated[str | None, typer.Option(help="Append bad input lines to thi
 OnErrorOption = Annotated[OnError, typer.Option("--on-error", help="After a bad input line: skip it, or stop.", rich_help_panel=OUTPUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing on success.", rich_help_panel=OUTPUT)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.", rich_help_panel=OUTPUT)]
-DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would be done; write nothing.", rich_help_panel=OUTPUT)]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; write nothing.", rich_help_panel=OUTPUT)]
 WorkspaceOption = Annotated[
     str | None,
     typer.Option("--workspace", help="The workspace; else the nearest clawctl.toml upwards.", metavar="DIR", rich_help_panel=HOUSE),
@@ -54,8 +55,17 @@ def inputs_or_usage(files: list[str] | None) -> list[str]:
     if files:
         return files
     if sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty():
-        raise Usage("nothing to read: name a file, or pipe records in", "clawctl COMMAND --help")
+        raise Usage("nothing to read: name a file, or pipe records in", "clawctl -h")
     return ["-"]
+
+
+def refuse_if_none(reader: Reader) -> None:
+    """When every line of the input was bad it is the wrong file, which is a failure and not an empty result."""
+    from clawctl.errors import ClawctlError
+
+    if reader.seen and reader.bad == reader.seen:
+        hint = "clawctl generate makes rollouts of tasks" if reader.kind == "rollout" else f"clawctl schema {reader.kind}"
+        raise ClawctlError(f"none of {reader.seen} lines is a {reader.kind}", hint)
 
 
 def located(ctx: typer.Context, option: str, paths: list[str], workspace: Workspace) -> list[Path]:

@@ -15,7 +15,7 @@ from clawctl.errors import ClawctlError
 
 @contextlib.contextmanager
 def guarded(argv: list[str]) -> Iterator[None]:
-    """Turn what escapes a command into one line on stderr and DESIGN's exit codes."""
+    """Turn what escapes a command into one line on stderr and the exit codes of errors.py."""
     command = next((a for a in argv[1:] if not a.startswith("-")), "")
     name = f"clawctl {command}".strip()
     _speak_on_stderr(name)

@@ -1,4 +1,4 @@
-"""The JSONL records (DESIGN 4): their types, their streams, their ids and seeds."""
+"""The JSONL records: their types, their streams, their ids and seeds."""
 
 from clawctl.records.check import RECORDS, InvalidRecord, check
 from clawctl.records.event import Event

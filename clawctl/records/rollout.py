@@ -57,7 +57,7 @@ class Score(TypedDict):
 
 
 class Rollout(TypedDict):
-    """One line of a rollout file (DESIGN 4). Every stage passes through the keys it does not know."""
+    """One line of a rollout file. Every stage passes through the keys it does not know."""
 
     schema: NotRequired[Literal["clawctl.rollout/1"]]
     id: Name

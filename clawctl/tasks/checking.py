@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clawctl.judges.verify import verify
+from clawctl.judges.verify.kinds import KINDS
 from clawctl.records import content_id
 from clawctl.records.steps import parse
 from clawctl.records.streams import Reader
@@ -41,11 +42,17 @@ def check_files(paths: Sequence[str]) -> Report:
             question = content_id(row.get("prompt"), row.get("messages"), row.get("verify"))
             repeated = row["id"] in here or asked.setdefault(row["id"], question) != question
             here.add(row["id"])
-            for fault in [*(["this id was used before"] if repeated else []), *_faults_of_solution(row)]:
+            for fault in [*(["this id was used before"] if repeated else []), *_faults_of_verify(row), *_faults_of_solution(row)]:
                 report.wrong += 1
                 log.error("%s: %s: %s", reader.source, row["id"], fault)
         report.wrong += reader.bad
     return report
+
+
+def _faults_of_verify(row: dict[str, Any]) -> list[str]:
+    """What `verify` lacks to be judged by."""
+    spec = row.get("verify") or {}
+    return [f"verify of kind {spec['kind']} has no `{key}`" for key in (KINDS[spec["kind"]].needs if spec else ()) if spec.get(key) is None]
 
 
 def _faults_of_solution(row: dict[str, Any]) -> list[str]:

@@ -1,1 +1,1 @@
-"""Where things are, and how they are changed without ever being half changed (DESIGN 3)."""
+"""Where things are, and how they are changed without ever being half changed."""

@@ -1,4 +1,4 @@
-"""A new workspace (DESIGN 3): starter files, workflows, patterns and sample tasks. What is already there is never touched."""
+"""A new workspace: starter files, workflows, patterns and sample tasks. What is already there is never touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workspace: the folder that holds clawctl.toml, and the places in it (DESIGN 3)."""
+"""A workspace: the folder that holds clawctl.toml, and the places in it."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_dry_run_says_what_would_be_and_writes_nothing(buffer, ws, tmp_path):
     assert not ws.data.exists()
     buffer(stdin=lines(groups("a", "b")))
     before = {path: path.read_bytes() for path in ws.data.rglob("*") if path.is_file()}
-    done = buffer("-n", "--take", "--rejects", tmp_path / "bad", "-", stdin=lines(groups("b", "c")) + "oops\n")
+    done = buffer("--dry-run", "--take", "--rejects", tmp_path / "bad", "-", stdin=lines(groups("b", "c")) + "oops\n")
     assert "4 rows in, 2 kept, 2 not (2 duplicate), 1 bad lines" in done.stderr
     assert done.stdout.endswith("batch-000001.jsonl\n")
     assert {path: path.read_bytes() for path in ws.data.rglob("*") if path.is_file()} == before
