@@ -27,6 +27,16 @@ def jsonl(rows) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+@pytest.mark.parametrize("text", [jsonl([{"id": "t1", "prompt": "14 + 22?"}]), "oops\n\x00\n"])
+@pytest.mark.parametrize("command", ["judge", "buffer"])
+def test_a_file_without_a_single_rollout_is_a_failure(clawctl, tmp_path, command, text):
+    (tmp_path / "clawctl.toml").touch()
+    done = clawctl(command, "-", cwd=tmp_path, stdin=text)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "is a rollout" in done.stderr
+    assert "clawctl generate" in done.stderr
+
+
 def rows_of(done) -> list[dict]:
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.split("\n") if line]

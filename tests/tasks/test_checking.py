@@ -40,6 +40,10 @@ def test_the_bundled_files_are_sound():
         ([{**GOOD, "solution": "The answer is 2."}], "step format"),
         (['{"id": "a"}\n'], "neither `prompt` nor `messages`"),
         (["{\n"], "not JSON"),
+        *(
+            ([{**GOOD, "verify": {"kind": kind}}], f"verify of kind {kind} has no `{key}`")
+            for kind, key in [("regex", "pattern"), ("command", "argv"), ("code", "tests"), ("number", "answer"), ("exact", "answer")]
+        ),
     ],
 )
 def test_what_is_wrong_is_named_by_line_and_exits_3(tmp_path, lines, said):
