@@ -60,7 +60,7 @@ def command(
     layers: Annotated[int | None, typer.Option(min=1, help="Only the uppermost so many; default all.", rich_help_panel=ADAPTER)] = None,
     max_gap: Annotated[
         float, typer.Option(min=0, help="How many times the base's own gap the GGUF may differ.", rich_help_panel=ADAPTER)
-    ] = 3.0,
+    ] = 6.0,
     model: ModelOption = "starter",
     pack: Annotated[int, typer.Option(min=1, help="Tokens evaluated at once: memory against speed.", rich_help_panel=MACHINE)] = 2048,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.", rich_help_panel=MACHINE)] = "auto",

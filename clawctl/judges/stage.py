@@ -63,7 +63,7 @@ def score(judge: Judge, row: Row) -> Row:
     try:
         given: Row = dict(judge.score(row))
         _check_finite(given)
-        return given
+        return given | ({"rationale": writable(str(given["rationale"]))} if given.get("rationale") else {})
     except Unscorable as error:
         kind, message, parts = error.kind, str(error), error.parts
     except Missing as error:
@@ -73,8 +73,13 @@ def score(judge: Judge, row: Row) -> Row:
     except Exception as error:  # a judge may be anybody's code; its failure is the row's, not the stream's
         log.debug("%s: judge %s", row.get("id"), judge.name, exc_info=True)
         kind, message, parts = "internal", f"{type(error).__name__}: {error}"[:500], None
-    failure = {"stage": "judge", "kind": kind, "message": message}
+    failure = {"stage": "judge", "kind": kind, "message": writable(message)}
     return {"reward": None, "parts": parts or dict.fromkeys(judge.weights), "error": failure}
+
+
+def writable(text: str) -> str:
+    """The text without half characters: JSON can name them ("\\ud800"), UTF-8 cannot carry them, and one would end the stream."""
+    return text.encode(errors="replace").decode()
 
 
 def _check_finite(score: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ from typing import IO, Any, Literal, Self
 
 import msgspec
 
-from clawctl.errors import ClawctlError
+from clawctl.errors import ClawctlError, Usage
 from clawctl.records.check import InvalidRecord, check, check_depth
 from clawctl.records.files import LONGEST, Damaged, lines, open_append, open_read, open_write
 from clawctl.workspace.atomic import publish, temporary_name
@@ -50,6 +50,8 @@ class Reader:
         missing = [str(p) for p in self.paths if str(p) != "-" and not Path(p).exists()]
         if missing:
             raise ClawctlError(f"{missing[0]}: no such file")
+        if rejects and Path(rejects).exists() and any(str(p) != "-" and Path(rejects).samefile(p) for p in self.paths):
+            raise Usage(f"--rejects {rejects} is an input", "bad lines go to a file of their own")
 
     @property
     def source(self) -> str:
@@ -67,7 +69,7 @@ class Reader:
             for path in self.paths:
                 yield from self._read(str(path), kept)
         if self.bad > SHOWN:
-            log.warning("%d bad lines in all, %d of them shown", self.bad, SHOWN)
+            log.error("%d bad lines in all, %d of them shown", self.bad, SHOWN)
 
     def _read(self, path: str, rejects: IO[bytes] | None) -> Iterator[dict[str, Any]]:
         self.path, self.line = ("<stdin>" if path == "-" else path), 0
@@ -102,7 +104,7 @@ class Reader:
         if self.on_error == "stop":
             raise ClawctlError(f"{self.source}: {reason}", "mend the line, or use --on-error skip")
         if self.bad <= SHOWN:
-            log.warning("%s: %s", self.source, reason)
+            log.error("%s: %s", self.source, reason)
 
 
 def parse_row(raw: bytes, kind: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from clawctl.records.fields import Message, Name, Unit
 
+LONGEST_WAIT = 86_400.0  # seconds; the system's clocks refuse to wait for ever
 VerifyKind = Literal["exact", "number", "choice", "regex", "contains", "json", "math", "code", "command"]
 
 
@@ -29,7 +30,7 @@ class Verify(TypedDict):
     schema: NotRequired[dict[str, Any] | bool]
     tests: NotRequired[str | list[str]]
     argv: NotRequired[Annotated[list[str], Meta(min_length=1)]]
-    timeout: NotRequired[Annotated[float, Meta(gt=0)]]
+    timeout: NotRequired[Annotated[float, Meta(gt=0, le=LONGEST_WAIT)]]
 
 
 class Task(TypedDict):

@@ -27,6 +27,51 @@ def jsonl(rows) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+HALF = {"reward": 1, "rationale": "half \ud800 a character"}
+
+
+@pytest.mark.parametrize(
+    ("verify", "answer"),
+    [
+        ({"kind": "command", "argv": ["echo", json.dumps(HALF)]}, "36"),
+        ({"kind": "json", "schema": {"additionalProperties": {"type": "string"}}}, r'{"\ud800": 1}'),
+    ],
+)
+def test_no_text_that_is_judged_can_end_the_stream(clawctl, verify, answer):
+    done = clawctl("judge", stdin=jsonl([rollout(0, answer, verify), rollout(1)]))
+    assert done.returncode == 0, done.stderr
+    assert [row["id"] for row in rows_of(done)] == ["r0", "r1"]
+    assert rows_of(done)[1]["reward"] == 1.0
+
+
+def test_a_wait_without_end_is_a_bad_line_and_shifts_no_verdict(clawctl):
+    verify = {"kind": "regex", "pattern": "^36$"}
+    asked = [rollout(0, "36", {**verify, "timeout": 1e10}), *(rollout(at, "36" if at % 2 else "37", verify) for at in range(1, 5))]
+    done = clawctl("judge", stdin=jsonl(asked))
+    assert [row["reward"] for row in rows_of(done)] == pytest.approx([1.0, 0.2, 1.0, 0.2])
+    assert "<stdin>:1" in done.stderr
+    assert clawctl("judge", "--with", "verify:timeout=1e10", stdin=jsonl(asked[1:])).returncode == 2
+
+
+def test_files_of_the_current_folder_are_no_part_of_the_judge(clawctl, tmp_path):
+    (tmp_path / "jsonschema.py").write_text("raise SystemExit(9)")
+    done = clawctl("judge", stdin=jsonl([rollout(0, "{}", {"kind": "json", "schema": {}})]), PYTHONSAFEPATH="1")
+    assert [row["reward"] for row in rows_of(done)] == [1.0]
+
+
+def test_bad_lines_may_not_go_where_lines_come_from(clawctl, tmp_path):
+    (tmp_path / "bad").write_text("oops\n")
+    done = clawctl("judge", "bad", "--rejects", "bad")
+    assert (done.returncode, (tmp_path / "bad").read_text()) == (2, "oops\n")
+    assert "is an input" in done.stderr
+
+
+def test_quiet_tells_of_bad_lines_all_the_same(clawctl):
+    done = clawctl("judge", "-q", stdin="oops\n" + jsonl([rollout()]))
+    assert done.returncode == 0
+    assert "<stdin>:1" in done.stderr
+
+
 @pytest.mark.parametrize("text", [jsonl([{"id": "t1", "prompt": "14 + 22?"}]), "oops\n\x00\n"])
 @pytest.mark.parametrize("command", ["judge", "buffer"])
 def test_a_file_without_a_single_rollout_is_a_failure(clawctl, tmp_path, command, text):

@@ -55,7 +55,7 @@ class _Worker:
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            [sys.executable, "-c", START], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=env, start_new_session=True
+            [sys.executable, "-P", "-c", START], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=env, start_new_session=True
         )
 
     def alive(self) -> bool:
@@ -86,6 +86,9 @@ class _Worker:
         except (OSError, ValueError):
             self.kill()
             raise Unscorable("failed", f"kind {kind}: the worker ended") from None
+        except BaseException:
+            self.kill()  # or its late reply would be taken for that to the next question
+            raise
         if "error" in said:
             raise Unscorable(*said["error"])
         return Mark(said["value"], said["note"])

@@ -19,10 +19,12 @@ from clawctl.judges.verify.kinds import KINDS
 from clawctl.judges.verify.mark import Mark, Row, Spec
 from clawctl.records.rollout import Score
 from clawctl.records.steps import parse
+from clawctl.records.task import LONGEST_WAIT
 
 WEIGHTS = {"format": 0.2, "answer": 0.8}
 OPENED = "<answer"  # a completion that tried to answer, and did so twice or was cut, is not judged as a whole
 MEGABYTE = 1 << 20
+MOST_MEMORY = 1 << 30  # megabytes
 OPTIONS = "timeout (seconds), memory (MB, of code)"
 
 
@@ -92,6 +94,6 @@ def open_judge(options: Mapping[str, str]) -> Verify:
             values[key] = float(text)
         except ValueError:
             values[key] = math.nan
-        if not 0 < values[key] < math.inf:
-            raise Usage(f"verify:{key}={text} is no number above 0", f"known: {OPTIONS}")
+        if not 0 < values[key] <= (LONGEST_WAIT if key == "timeout" else MOST_MEMORY):
+            raise Usage(f"verify:{key}={text} is no number above 0, or too large", f"known: {OPTIONS}")
     return Verify(values.get("timeout"), int(values.get("memory", 1024) * MEGABYTE))
